@@ -1,0 +1,1 @@
+"""Everything that trains, measures and decides; usable without a screen."""

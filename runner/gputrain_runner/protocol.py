@@ -1,0 +1,218 @@
+"""What the session and its worker say to each other: one JSON line per struct, both ways.
+
+All times are `time.monotonic()`, which parent and child share on one machine; the session turns
+them into seconds since its start.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from gputrain_presets import Preset
+from msgspec import Struct
+
+from .settings import Settings, Value
+from .timeline import Device, Level, Memory, Phase, StepMs, Validation
+
+# ------------------------------------------------------------- session to worker
+
+
+class ScheduledChange(Struct, frozen=True, kw_only=True):
+    """A change to make just before step number `step`, counted from 0."""
+
+    step: int
+    setting: str
+    to: Value
+
+
+class Start(Struct, frozen=True, kw_only=True, tag=True):
+    """Build the preset and train. Sent once, first."""
+
+    preset: Preset
+    settings: Settings
+    seed: int = 0
+    report_every_s: float = 0.25
+    steps: int | None = None
+    """Stop after this many steps."""
+    epochs: int | None = None
+    """Stop after this many epochs, each with its validation."""
+    seconds: float | None = None
+    """Stop this long after the first step began."""
+    scheduled: list[ScheduledChange] = []
+
+
+class ChangeSetting(Struct, frozen=True, kw_only=True, tag=True):
+    """Change one setting between two steps; answered by `Changed`."""
+
+    setting: str
+    to: Value
+    asked_at: float
+
+
+class Pause(Struct, frozen=True, kw_only=True, tag=True):
+    """Stop stepping until `Resume`; answered by `Paused`."""
+
+
+class Resume(Struct, frozen=True, kw_only=True, tag=True):
+    """Go on stepping; answered by `Resumed`."""
+
+
+class Describe(Struct, frozen=True, kw_only=True, tag=True):
+    """Build every size of a preset without storage and count; answered by `Described`."""
+
+    preset: Preset
+
+
+class Stop(Struct, frozen=True, kw_only=True, tag=True):
+    """End after the current step; answered by `Finished`, then the worker exits."""
+
+
+Command = Start | ChangeSetting | Pause | Resume | Describe | Stop
+
+# ------------------------------------------------------------- worker to session
+
+
+class Hello(Struct, frozen=True, kw_only=True, tag=True):
+    """PyTorch is loaded: what it is and which devices it can use, best first."""
+
+    torch: str
+    cuda: str | None
+    cudnn: str | None
+    devices: list[Device]
+    threads: int
+    """Intra-op threads PyTorch uses on the CPU."""
+
+
+class Started(Struct, frozen=True, kw_only=True, tag=True):
+    """Model and data are built and the first step is about to run."""
+
+    at: float
+    settings: Settings
+    data: str
+    """What the data is, in words; begins with "synthetic" where it is."""
+    synthetic: bool
+    parameters: int
+    training_samples: int
+    validation_samples: int
+
+
+class Progress(Struct, frozen=True, kw_only=True, tag=True):
+    """The worker's half of a sample: the steps since the last one. May be dropped when not read."""
+
+    at: float
+    step: int
+    epoch: int
+    samples: int
+    """Training samples processed since the session began."""
+    settings: Settings
+    steady: bool
+    samples_per_s: float | None
+    steps_per_s: float | None
+    step_ms: StepMs | None
+    loss: float | None
+    phases: dict[str, Phase] | None
+    dispatch_ms: float | None
+    flops_per_s: float | None
+    memory: Memory | None
+    validation: Validation | None = None
+
+
+class Changed(Struct, frozen=True, kw_only=True, tag=True):
+    """A change was made, or given up with everything as it was before."""
+
+    asked_at: float
+    done_at: float
+    """End of the first step under the new setting, or of the way back."""
+    step: int
+    setting: str
+    from_: Value
+    to: Value
+    ok: bool
+    error: str | None
+    settings: Settings
+    """The settings in force now."""
+
+
+class Paused(Struct, frozen=True, kw_only=True, tag=True):
+    """No step runs."""
+
+    at: float
+    step: int
+
+
+class Resumed(Struct, frozen=True, kw_only=True, tag=True):
+    """Steps run again."""
+
+    at: float
+
+
+class Said(Struct, frozen=True, kw_only=True, tag=True):
+    """A line for the user."""
+
+    at: float
+    level: Level
+    text: str
+
+
+class SizeFacts(Struct, frozen=True, kw_only=True):
+    """One size of a preset as built."""
+
+    name: str
+    parameters: int
+    tensors: int
+    """Parameter tensors."""
+    forward_flops_per_sample: int
+    """A multiplication or an addition is one FLOP."""
+
+
+class Described(Struct, frozen=True, kw_only=True, tag=True):
+    """The sizes of a preset as built."""
+
+    preset: str
+    sizes: list[SizeFacts]
+
+
+class Finished(Struct, frozen=True, kw_only=True, tag=True):
+    """Training ended as asked: a limit was reached or `Stop` came."""
+
+    at: float
+    step: int
+    epoch: int
+    samples: int
+    loss_first: float | None
+    loss_last: float | None
+    stopped: bool
+    """True where `Stop` ended it, false where a limit did."""
+
+
+class Failed(Struct, frozen=True, kw_only=True, tag=True):
+    """Training cannot go on; the worker exits."""
+
+    at: float
+    error: str
+    """One line for the user; the traceback is in the worker's log."""
+    usage: bool = False
+    """Whether the command line or a file is wrong, rather than the run having failed."""
+
+
+Report = (
+    Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Finished | Failed
+)
+
+_encoder = msgspec.json.Encoder()
+_commands: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
+_reports: msgspec.json.Decoder[Report] = msgspec.json.Decoder(Report)
+
+
+def encode(item: Command | Report) -> bytes:
+    """One line, with its newline."""
+    return _encoder.encode(item) + b"\n"
+
+
+def decode_command(line: bytes) -> Command:
+    """A command from one line."""
+    return _commands.decode(line)
+
+
+def decode_report(line: bytes) -> Report:
+    """A report from one line."""
+    return _reports.decode(line)

@@ -1,0 +1,172 @@
+"""What can be turned while it trains: the settings, their allowed values and their ladders.
+
+A setting is added by adding a field to `Settings` and its rule to `RULES`; the screen, the command
+line, the protocol and the recording take it from here. Applying it is the worker's part.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gputrain_presets import Preset
+from msgspec import Struct, structs
+
+Value = str | int
+
+
+class SettingError(ValueError):
+    """A setting that does not exist or a value it cannot take; the text is one line for the user."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The settings of a session at one moment."""
+
+    device: str
+    batch_size: int
+    model_size: str
+    precision: str = "fp32"
+    execution: str = "eager"
+    data_path: str = "host"
+    models_at_once: int = 1
+
+    def value(self, name: str) -> Value:
+        """The value of the setting called `name`."""
+        value: Value = getattr(self, name)
+        return value
+
+    def with_value(self, name: str, value: Value) -> Settings:
+        """A copy with one setting changed."""
+        return structs.replace(self, **{name: value})
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the allowed values depend on."""
+
+    preset: Preset
+    devices: Sequence[str] = ()
+    """The devices PyTorch can use, best first; empty while that is not known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A setting that takes one of a few names; stepping past the end goes round or stops."""
+
+    label: str
+    choices: Callable[[Context], Sequence[Value]]
+    wraps: bool = True
+    free_form: str = r"(?!)"
+    """What is accepted while the choices are not known yet (a regular expression)."""
+    free_form_words: str = "not known yet"
+    """The same in words."""
+
+    def parse(self, name: str, text: str, context: Context) -> Value:
+        """`text` as a value of this setting."""
+        allowed = self.choices(context)
+        for value in allowed:
+            if text == str(value):
+                return value
+        if not allowed and re.fullmatch(self.free_form, text):
+            return text
+        listed = ", ".join(str(value) for value in allowed) or self.free_form_words
+        raise SettingError(f"{name}: found {text!r}, allowed: {listed}")
+
+    def step(self, name: str, current: Value, up: bool, context: Context) -> Value:
+        """The neighbour of `current` on the ladder."""
+        allowed = list(self.choices(context))
+        if not allowed:
+            raise SettingError(f"{self.label}: the choices are not known yet, the worker is starting")
+        if allowed == [current]:
+            raise SettingError(f"{self.label}: {current} is the only one here")
+        at = allowed.index(current) + (1 if up else -1) if current in allowed else 0
+        if self.wraps:
+            return allowed[at % len(allowed)]
+        if not 0 <= at < len(allowed):
+            raise SettingError(f"{self.label}: {current} is the {'largest' if up else 'smallest'}")
+        return allowed[at]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A setting that takes a whole number; stepping doubles or halves it."""
+
+    label: str
+    largest: Callable[[Context], int]
+    limit: str
+    """What the largest value is, in words."""
+
+    def parse(self, name: str, text: str, context: Context) -> Value:
+        """`text` as a value of this setting."""
+        largest = self.largest(context)
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not 1 <= int(text) <= largest:
+            raise SettingError(
+                f"{name}: found {text!r}, allowed: a whole number from 1 to {largest} ({self.limit})"
+            )
+        return int(text)
+
+    def step(self, name: str, current: Value, up: bool, context: Context) -> Value:
+        """Twice or half of `current`."""
+        value = int(current)
+        stepped = value * 2 if up else value // 2
+        if stepped < 1:
+            raise SettingError(f"{self.label}: 1 is the smallest")
+        if stepped > self.largest(context):
+            raise SettingError(f"{self.label}: {stepped:,} is more than {self.limit}")
+        return stepped
+
+
+Rule = Choice | Count
+
+
+def _only(*values: Value) -> Callable[[Context], Sequence[Value]]:
+    return lambda _context: values
+
+
+RULES: dict[str, Rule] = {
+    "device": Choice(
+        "device",
+        lambda context: context.devices,
+        free_form=r"cpu|cuda(:\d+)?",
+        free_form_words="cpu, cuda or cuda:NUMBER",
+    ),
+    "batch_size": Count(
+        "batch size",
+        lambda context: context.preset.data.training_samples,
+        "the training samples there are",
+    ),
+    "model_size": Choice("model size", lambda context: context.preset.size_names, wraps=False),
+    "precision": Choice("precision", _only("fp32")),
+    "execution": Choice("execution", _only("eager")),
+    "data_path": Choice("data path", _only("host")),
+    "models_at_once": Choice("models at once", _only(1)),
+}
+"""Every setting by its name, in the order in which it is shown."""
+
+
+def rule(name: str) -> Rule:
+    """The rule of the setting called `name`; SettingError with a suggestion where there is none."""
+    if name in RULES:
+        return RULES[name]
+    near = difflib.get_close_matches(name, RULES, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; settings are {', '.join(RULES)}"
+    raise SettingError(f"no setting is called {name!r}{hint}")
+
+
+def parse(name: str, text: str, context: Context) -> Value:
+    """The value that `text` means for the setting called `name`."""
+    return rule(name).parse(name, text, context)
+
+
+def step(name: str, current: Value, up: bool, context: Context) -> Value:
+    """The next value up or down the ladder; SettingError says why there is none."""
+    return rule(name).step(name, current, up, context)
+
+
+def initial(preset: Preset, device: str) -> Settings:
+    """The settings a preset starts with."""
+    return Settings(
+        device=device, batch_size=preset.batch_size, model_size=preset.model.default_size
+    )

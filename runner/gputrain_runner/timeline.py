@@ -1,0 +1,289 @@
+"""What a session is made of: the header and the timeline's entries.
+
+These structs are at once what the screens are drawn from, what a recording holds (design contract:
+`null` means not measured, units are in the names) and what its JSON Schema is generated from.
+Times `t` are seconds since the session began.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from .settings import Settings, Value
+
+PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
+"""The phases of a step, in the order in which they run; their host times sum to the step's."""
+
+Level = Literal["info", "warning", "error"]
+
+
+class Phase(Struct, frozen=True, kw_only=True):
+    """Mean time of one phase over the instrumented steps of a sample."""
+
+    host_ms: float | None = None
+    device_ms: float | None = None
+
+
+class StepMs(Struct, frozen=True, kw_only=True):
+    """Wall time of the instrumented steps of a sample."""
+
+    p50: float
+    p95: float
+    mean: float
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """What PyTorch's caching allocator holds on the training device; null on a CPU."""
+
+    allocated_bytes: int | None = None
+    reserved_bytes: int | None = None
+    peak_allocated_bytes: int | None = None
+
+
+class Validation(Struct, frozen=True, kw_only=True):
+    """One pass over the validation set at an epoch's end; outside of every rate and step time."""
+
+    epoch: int
+    """The epoch that had just ended, counted from 1."""
+    host_ms: float
+    device_ms: float | None = None
+    samples: int
+    loss: float | None
+    accuracy: float | None = None
+    """Share of samples whose highest score is the label's, 0..1; null for regression."""
+
+
+class Gpu(Struct, frozen=True, kw_only=True):
+    """One GPU as its driver sees it. Fractions are 0..1; rx is host to device, tx device to host."""
+
+    index: int
+    uuid: str | None = None
+    name: str | None = None
+    utilisation: float | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    pcie_tx_bytes_per_s: float | None = None
+    pcie_rx_bytes_per_s: float | None = None
+    pcie_source: str | None = None
+    """Where the PCIe rates come from: "byte_counters" or "20_ms_window"."""
+    pcie_generation: int | None = None
+    pcie_width: int | None = None
+    pcie_generation_max: int | None = None
+    pcie_width_max: int | None = None
+    sm_clock_mhz: int | None = None
+    sm_clock_max_mhz: int | None = None
+    memory_clock_mhz: int | None = None
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    temperature_c: int | None = None
+    throttle: list[str] | None = None
+    sm_active: float | None = None
+    tensor_active: float | None = None
+    dram_active: float | None = None
+
+
+class HostLoad(Struct, frozen=True, kw_only=True):
+    """What the host does. Utilisation of the whole host is 0..1; of the worker in cores."""
+
+    cpu_utilisation: float | None = None
+    memory_used_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    worker_cpu_utilisation: float | None = None
+    """Cores' worth of CPU time the worker uses: 1.0 is one core fully busy."""
+    worker_rss_bytes: int | None = None
+    screen_cpu_utilisation: float | None = None
+    """Cores' worth of CPU time this program's own process uses."""
+    nvml_ms_per_s: float | None = None
+    """Milliseconds spent inside driver calls per second of wall time."""
+
+
+class Sample(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sample"):
+    """A periodic record of everything: some steps together, and what host and GPUs did meanwhile."""
+
+    t: float
+    step: int
+    """Steps finished since the session began."""
+    epoch: int
+    """Epochs finished since the session began."""
+    settings: Settings
+    steady: bool
+    """False while settling after a start or a change: not to be quoted as a rate."""
+    samples_per_s: float | None = None
+    steps_per_s: float | None = None
+    step_ms: StepMs | None = None
+    loss: float | None = None
+    phases: dict[str, Phase] | None = None
+    dispatch_ms: float | None = None
+    busy: float | None = None
+    flops_per_s: float | None = None
+    memory: Memory | None = None
+    validation: Validation | None = None
+    gpus: list[Gpu] = []
+    host: HostLoad | None = None
+
+
+class Change(Struct, frozen=True, kw_only=True, tag_field="kind", tag="change", rename={"from_": "from"}):
+    """A setting that was changed, or could not be."""
+
+    t: float
+    """When it was asked for."""
+    step: int
+    """The first step under the new setting (or the step at which it was given up)."""
+    setting: str
+    from_: Value
+    to: Value
+    ok: bool
+    error: str | None = None
+    applied_in_ms: float | None = None
+    """From being asked for to the end of the first step under it."""
+
+
+class Rate(Struct, frozen=True, kw_only=True):
+    """The throughput on one side of a change: median and quartiles over its steady samples."""
+
+    samples_per_s: float
+    q25: float
+    q75: float
+    samples: int
+    """How many timeline samples it was taken over."""
+
+
+class Effect(Struct, frozen=True, kw_only=True, tag_field="kind", tag="effect"):
+    """What a change did to the throughput: after / before, with a spread."""
+
+    t: float
+    change: int
+    """Index of the change in the timeline."""
+    before: Rate
+    after: Rate
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    predicted_ratio: float | None = None
+
+
+class Remedy(Struct, frozen=True, kw_only=True):
+    """A setting that would help, and by how much."""
+
+    setting: str
+    to: Value
+    predicted_ratio: float | None
+    why: str
+
+
+class Verdict(Struct, frozen=True, kw_only=True, tag_field="kind", tag="verdict"):
+    """The named bottleneck."""
+
+    t: float
+    bottleneck: str
+    evidence: list[str]
+    remedies: list[Remedy]
+
+
+class Message(Struct, frozen=True, kw_only=True, tag_field="kind", tag="message"):
+    """A line for the user."""
+
+    t: float
+    level: Level
+    text: str
+
+
+Entry = Sample | Change | Effect | Verdict | Message
+
+
+class SessionInfo(Struct, frozen=True, kw_only=True):
+    """What was started, when and how."""
+
+    id: str
+    started_at: str
+    """UTC, ISO 8601."""
+    preset: dict[str, Any]
+    """The preset as resolved: every key, defaults filled in."""
+    settings: Settings
+    command: list[str]
+    data: str | None = None
+    """What the data is in words, "synthetic ..." where it is; null until it is loaded."""
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """The machine and its software."""
+
+    os: str
+    cpu: str | None
+    cores: int | None
+    """Logical cores this process may use."""
+    memory_bytes: int | None
+    python: str
+    over_ssh: bool
+    torch: str | None = None
+    cuda: str | None = None
+    cudnn: str | None = None
+    driver: str | None = None
+
+
+class PcieMax(Struct, frozen=True, kw_only=True):
+    """The best link that card and slot together allow."""
+
+    generation_max: int | None = None
+    width_max: int | None = None
+
+
+class Device(Struct, frozen=True, kw_only=True):
+    """A device that PyTorch can train on."""
+
+    device: str
+    name: str | None = None
+    uuid: str | None = None
+    memory_bytes: int | None = None
+    compute_capability: str | None = None
+    pcie: PcieMax | None = None
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """What does not change during a session."""
+
+    session: SessionInfo
+    host: Host
+    devices: list[Device] = []
+    probe: dict[str, Any] | None = None
+
+
+class FinalValidation(Struct, frozen=True, kw_only=True):
+    """The last pass over the validation set."""
+
+    loss: float | None
+    accuracy: float | None = None
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """How a session ended."""
+
+    ended: Literal["finished", "interrupted", "failed"]
+    error: str | None
+    seconds: float
+    steps: int
+    epochs: int
+    samples: int
+    """Training samples processed."""
+    samples_per_s: float | None
+    """Median over the steady samples of the last settings."""
+    loss_first: float | None
+    loss_last: float | None
+    validation: FinalValidation | None
+    changes: int
+    effects: int
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """A whole recording, as it lies in its file."""
+
+    schema: Literal["gputrain-session"]
+    version: Literal[1]
+    session: SessionInfo
+    host: Host
+    devices: list[Device]
+    probe: dict[str, Any] | None
+    timeline: list[Entry]
+    summary: Summary | None = None
