@@ -1,0 +1,108 @@
+"""Changing a setting between two steps, and the way back when it cannot work."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import torch
+
+from ..settings import Settings, Value
+from .devices import synchronize
+from .memory_limit import bounded_memory
+from .trainer import Trainer, free_memory
+
+
+class WorkerBroken(Exception):
+    """The device or the process is in a state that no way back leads out of; the text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a change."""
+
+    error: str | None
+    """Why everything is as it was before; None where the change was made."""
+    samples: int
+    """Training samples of the first step under the new setting; 0 where it was given up."""
+
+
+def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
+    """Change one setting and run the first step under it.
+
+    Whatever fails, in building or in that step, leads back to the weights, optimizer state, data
+    position and settings from before.
+
+    Raises:
+        WorkerBroken: the way back failed as well, or the device's context is lost.
+    """
+    settings = trainer.settings.with_value(setting, to)
+    refusal = _refusal(trainer, settings)
+    if refusal:
+        return Outcome(refusal, 0)
+    saved = trainer.save()
+    # Of the exception only text leaves the `except` body: while anything holds the exception, the
+    # failed frame's tensors stay alive and the way back would lack their memory.
+    error: str | None = None
+    samples = 0
+    try:
+        with bounded_memory(settings.device):
+            trainer.clock.go_on()
+            trainer.reconfigure(settings, saved)
+            samples = trainer.step()
+            synchronize(trainer.device)
+    except _context_is_lost as lost:
+        raise WorkerBroken(f"{setting} {to}: {plain(lost)}") from None
+    except (RuntimeError, MemoryError, ValueError, AssertionError) as failed:
+        error = plain(failed)
+    if error is None:
+        return Outcome(None, samples)
+    free_memory()
+    again: str | None = None
+    try:
+        trainer.go_back(saved)
+        synchronize(trainer.device)
+    except (RuntimeError, MemoryError) as failed:
+        again = plain(failed)
+    if again:
+        raise WorkerBroken(f"{setting} {to}: {error}; the way back failed too: {again}")
+    return Outcome(error, 0)
+
+
+_context_is_lost: type[BaseException] = getattr(torch, "AcceleratorError", torch.cuda.CudaError)
+
+
+def plain(error: BaseException) -> str:
+    """What went wrong, in one line a user can act on."""
+    text = str(error)
+    host = re.search(r"can't allocate memory: you tried to allocate (\d+) bytes", text)
+    if host:
+        return f"out of memory: this host cannot give another {_size(int(host[1]))}"
+    tried = re.search(r"Tried to allocate ([\d.]+ \w+)", text)
+    free = re.search(r"of which ([\d.]+ \w+) is free", text)
+    if tried:
+        return f"out of memory: needs another {tried[1]}" + (f", {free[1]} are free" if free else "")
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "bad_alloc" in text:
+        return "out of memory"
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _refusal(trainer: Trainer, settings: Settings) -> str | None:
+    """Why the settings cannot work, where that can be said without trying."""
+    samples = trainer.dataset.training.inputs.shape[0]
+    if settings.batch_size > samples:
+        return f"larger than the data, which has {samples:,} training samples"
+    if settings.model_size not in trainer.preset.size_names:
+        return f"no such size; there are {', '.join(trainer.preset.size_names)}"
+    device = settings.device
+    if device != "cpu":
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        known = [f"cuda:{index}" for index in range(count)]
+        if device not in known:
+            return f"there is no such device here; there are {', '.join([*known, 'cpu'])}"
+    return None
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

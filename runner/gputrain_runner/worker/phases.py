@@ -1,0 +1,169 @@
+"""The phase clock: where the time of a step goes, on the host and on the device.
+
+On the host each boundary between phases is read from the monotonic clock. On a CUDA device an event
+is recorded at each boundary as well and read back only once it is done: nothing on the hot path waits
+for the device. Where steps are short against the clock's own cost, only every k-th is instrumented.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from time import perf_counter
+
+import torch
+
+from ..timeline import PHASES, Phase, StepMs
+
+DEVICE_PHASES = ("h2d", "forward", "backward", "optimizer")
+"""Phases that have work on the device; `data` is assembled on the host."""
+MAX_COST = 0.004
+"""The share of a step's time that the clock may cost."""
+
+_Marks = list[float]
+
+
+class PhaseClock:
+    """Times the steps of one device.
+
+    A step is `begin()`, one `mark()` at the end of each of the five working phases, `end()`.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_cuda = device.type == "cuda"
+        self._device = device
+        self.boundary = perf_counter()
+        """End of the last step, or the moment stepping went on."""
+        self.active_s = 0.0
+        """Time spent in steps since the last `take()`."""
+        self._every = 1
+        self._until_next = 0
+        self._marks: _Marks | None = None
+        self._events: list[torch.cuda.Event] = []
+        self._free_events: list[torch.cuda.Event] = []
+        self._done: list[_Marks] = []
+        self._running: deque[tuple[_Marks, list[torch.cuda.Event]]] = deque()
+        self._device_ms: list[list[float]] = []
+        self._cost_s = self._measure_cost()
+
+    def go_on(self) -> None:
+        """Stepping was interrupted by something that is not part of a step; it goes on now."""
+        self.boundary = perf_counter()
+
+    def begin(self) -> None:
+        """A step begins."""
+        if self._until_next:
+            self._until_next -= 1
+            return
+        self._until_next = self._every - 1
+        self._marks = [self.boundary, perf_counter()]
+        if self._on_cuda:
+            self._record()
+
+    def mark(self) -> None:
+        """A phase ends."""
+        if self._marks is not None:
+            self._marks.append(perf_counter())
+            if self._on_cuda:
+                self._record()
+
+    def end(self) -> None:
+        """The step ends."""
+        now = perf_counter()
+        self.active_s += now - self.boundary
+        self.boundary = now
+        marks = self._marks
+        if marks is not None:
+            marks.append(now)
+            self._marks = None
+            if self._on_cuda:
+                self._running.append((marks, self._events))
+                self._events = []
+            else:
+                self._done.append(marks)
+
+    def abandon(self) -> None:
+        """The step that was begun did not end; forget it."""
+        self._marks = None
+        self._free_events += self._events
+        self._events = []
+
+    def take(self, steps: int) -> tuple[StepMs | None, dict[str, Phase] | None, float | None]:
+        """What the instrumented steps since the last call showed, and begin anew.
+
+        Args:
+            steps: how many steps there were in all; chooses how many of the next are instrumented.
+
+        Returns:
+            Step times, phases, and dispatch in ms (host time from the start of forward to the return
+            of the optimizer; None on a CPU, where nothing is dispatched ahead).
+        """
+        self._collect_events()
+        done, device_ms = self._done, self._device_ms
+        self._done, self._device_ms = [], []
+        if steps and self.active_s:
+            self._every = max(1, math.ceil(self._cost_s / (MAX_COST * self.active_s / steps)))
+        self.active_s = 0.0
+        if not done:
+            return None, None, None
+        return _step_ms(done), _phases(done, device_ms), self._dispatch_ms(done)
+
+    def _dispatch_ms(self, done: list[_Marks]) -> float | None:
+        if not self._on_cuda:
+            return None
+        return sum(marks[6] - marks[3] for marks in done) / len(done) * 1e3
+
+    def _record(self) -> None:
+        event = self._free_events.pop() if self._free_events else torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self._device))
+        self._events.append(event)
+
+    def _collect_events(self) -> None:
+        while self._running and self._running[0][1][-1].query():
+            marks, events = self._running.popleft()
+            # Event 0 is the start, event 1 the end of `data`.
+            self._device_ms.append([a.elapsed_time(b) for a, b in zip(events[1:], events[2:], strict=False)])
+            self._done.append(marks)
+            self._free_events += events
+
+    def _measure_cost(self) -> float:
+        rounds = 50
+        started = perf_counter()
+        for _ in range(rounds):
+            self.begin()
+            for _ in range(5):
+                self.mark()
+            self.end()
+        cost_s = (perf_counter() - started) / rounds
+        if self._on_cuda:
+            torch.cuda.synchronize(self._device)
+        self._collect_events()
+        self._done, self._device_ms = [], []
+        self.active_s = 0.0
+        self.go_on()
+        return cost_s
+
+
+def _step_ms(done: list[_Marks]) -> StepMs:
+    times = sorted((marks[-1] - marks[0]) * 1e3 for marks in done)
+    last = len(times) - 1
+    return StepMs(
+        p50=times[round(last * 0.5)], p95=times[round(last * 0.95)], mean=sum(times) / len(times)
+    )
+
+
+def _phases(done: list[_Marks], device_ms: list[list[float]]) -> dict[str, Phase]:
+    count = len(done)
+    phases = {}
+    working_s = 0.0
+    for index, name in enumerate(PHASES[:-1]):
+        total_s = sum(marks[index + 2] - marks[index + 1] for marks in done)
+        working_s += total_s
+        on_device = None
+        if device_ms and name in DEVICE_PHASES:
+            column = DEVICE_PHASES.index(name)
+            on_device = sum(row[column] for row in device_ms) / len(device_ms)
+        phases[name] = Phase(host_ms=total_s / count * 1e3, device_ms=on_device)
+    wall_s = sum(marks[-1] - marks[0] for marks in done)
+    phases["other"] = Phase(host_ms=(wall_s - working_s) / count * 1e3)
+    return phases

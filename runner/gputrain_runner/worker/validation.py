@@ -1,0 +1,70 @@
+"""One pass over the validation set, batch by batch, so that commands are taken in between."""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from ..timeline import Validation
+from .data import Split
+from .devices import synchronize
+from .losses import counts_correct
+from .trainer import Trainer
+
+
+class ValidationPass:
+    """Loss and, for classification, accuracy over the validation set.
+
+    The settings may change between two batches; the model of the moment is used.
+    """
+
+    def __init__(self, split: Split, epoch: int) -> None:
+        self._split = split
+        self._epoch = epoch
+        self._samples = split.inputs.shape[0]
+        self._taken = 0
+        self._loss_sum: Tensor | None = None
+        self._correct: Tensor | None = None
+        self._host_s = 0.0
+
+    def advance(self, trainer: Trainer) -> Validation | None:
+        """Run one batch; the result once it was the last."""
+        started = perf_counter()
+        chosen = slice(self._taken, self._taken + trainer.settings.batch_size)
+        inputs = trainer.to_device(self._split.inputs[chosen])
+        targets = trainer.to_device(self._split.targets[chosen])
+        self._taken += inputs.shape[0]
+        trainer.model.eval()
+        with torch.no_grad():
+            outputs = trainer.model(inputs)
+            self._add(trainer, outputs, targets)
+        trainer.model.train()
+        result = None
+        if self._taken >= self._samples:
+            synchronize(trainer.device)
+            self._host_s += perf_counter() - started
+            result = self._result()
+        else:
+            self._host_s += perf_counter() - started
+        return result
+
+    def _add(self, trainer: Trainer, outputs: Tensor, targets: Tensor) -> None:
+        loss_sum = trainer.measure_loss(outputs, targets) * outputs.shape[0]
+        self._loss_sum = loss_sum if self._loss_sum is None else self._loss_sum.to(outputs.device) + loss_sum
+        if counts_correct(trainer.preset.loss):
+            correct = (outputs.argmax(1) == targets).sum()
+            self._correct = correct if self._correct is None else self._correct.to(outputs.device) + correct
+
+    def _result(self) -> Validation:
+        assert self._loss_sum is not None
+        loss = self._loss_sum.item() / self._samples
+        return Validation(
+            epoch=self._epoch,
+            host_ms=self._host_s * 1e3,
+            samples=self._samples,
+            loss=loss if math.isfinite(loss) else None,
+            accuracy=None if self._correct is None else self._correct.item() / self._samples,
+        )
