@@ -5,6 +5,7 @@ import os
 import sys
 import time
 import traceback
+from pathlib import Path
 
 from .link import Link
 
@@ -41,7 +42,9 @@ def main() -> int:
 
 def _add_user_modules() -> None:
     """The session keeps PYTHONPATH from the interpreter's own start; a user's modules come last."""
-    sys.path.extend(p or os.getcwd() for p in os.environ.get("GPUTRAIN_USER_PATH", "").split(os.pathsep))
+    users = os.environ.get("GPUTRAIN_USER_PATH")
+    if users is not None:
+        sys.path.extend(str(Path(entry).absolute()) for entry in users.split(os.pathsep))
 
 
 def _die_with_parent() -> None:

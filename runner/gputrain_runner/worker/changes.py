@@ -13,7 +13,7 @@ from .memory_limit import bounded_memory
 from .trainer import Trainer, free_memory
 
 
-class WorkerBroken(Exception):
+class WorkerBrokenError(Exception):
     """The device or the process is in a state that no way back leads out of; the text is one line."""
 
 
@@ -34,7 +34,7 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
     position and settings from before.
 
     Raises:
-        WorkerBroken: the way back failed as well, or the device's context is lost.
+        WorkerBrokenError: the way back failed as well, or the device's context is lost.
     """
     settings = trainer.settings.with_value(setting, to)
     refusal = _refusal(trainer, settings)
@@ -51,8 +51,8 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
             trainer.reconfigure(settings, saved)
             samples = trainer.step()
             synchronize(trainer.device)
-    except _context_is_lost as lost:
-        raise WorkerBroken(f"{setting} {to}: {plain(lost)}") from None
+    except _CONTEXT_LOST as lost:
+        raise WorkerBrokenError(f"{setting} {to}: {plain(lost)}") from None
     except (RuntimeError, MemoryError, ValueError, AssertionError) as failed:
         error = plain(failed)
     if error is None:
@@ -65,11 +65,12 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
     except (RuntimeError, MemoryError) as failed:
         again = plain(failed)
     if again:
-        raise WorkerBroken(f"{setting} {to}: {error}; the way back failed too: {again}")
+        raise WorkerBrokenError(f"{setting} {to}: {error}; the way back failed too: {again}")
     return Outcome(error, 0)
 
 
-_context_is_lost: type[BaseException] = getattr(torch, "AcceleratorError", torch.cuda.CudaError)
+# Illegal access, device-side assert: nothing works on the device any more in this process.
+_CONTEXT_LOST: type[BaseException] = getattr(torch, "AcceleratorError", torch.cuda.CudaError)
 
 
 def plain(error: BaseException) -> str:

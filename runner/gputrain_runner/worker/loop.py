@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from ..protocol import (
-    ChangeSetting,
     Changed,
+    ChangeSetting,
     Command,
     Finished,
     Pause,
@@ -49,12 +49,12 @@ class StepLoop:
         """Train to the end and say so.
 
         Raises:
-            WorkerBroken: a change failed and so did the way back.
+            WorkerBrokenError: a change failed and so did the way back.
             RuntimeError: a step failed.
         """
         self._say_started()
         began = time.monotonic()
-        trainer, window, commands = self._trainer, self._window, self._link.commands
+        trainer, commands = self._trainer, self._link.commands
         batches = trainer.batches
         time_limit = began + self._start.seconds if self._start.seconds is not None else float("inf")
         next_report = began + self._start.report_every_s

@@ -10,8 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-
-from ..machine import available_memory_bytes
+import psutil
 
 try:
     import resource
@@ -43,6 +42,18 @@ def bounded_memory(device: str) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def available_memory_bytes() -> int:
+    """What this process could still get: of the machine, and of its control group if that is less."""
+    available = int(psutil.virtual_memory().available)
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = int((group / "memory.max").read_text())  # "max" where there is none.
+        used = int((group / "memory.current").read_text())
+    except (OSError, ValueError):
+        return available
+    return min(available, max(limit - used, 0))
 
 
 def _data_bytes() -> int | None:

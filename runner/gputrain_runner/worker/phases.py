@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from itertools import pairwise
 from time import perf_counter
 
 import torch
@@ -122,7 +123,7 @@ class PhaseClock:
         while self._running and self._running[0][1][-1].query():
             marks, events = self._running.popleft()
             # Event 0 is the start, event 1 the end of `data`.
-            self._device_ms.append([a.elapsed_time(b) for a, b in zip(events[1:], events[2:], strict=False)])
+            self._device_ms.append([a.elapsed_time(b) for a, b in pairwise(events[1:])])
             self._done.append(marks)
             self._free_events += events
 
@@ -147,9 +148,7 @@ class PhaseClock:
 def _step_ms(done: list[_Marks]) -> StepMs:
     times = sorted((marks[-1] - marks[0]) * 1e3 for marks in done)
     last = len(times) - 1
-    return StepMs(
-        p50=times[round(last * 0.5)], p95=times[round(last * 0.95)], mean=sum(times) / len(times)
-    )
+    return StepMs(p50=times[round(last * 0.5)], p95=times[round(last * 0.95)], mean=sum(times) / len(times))
 
 
 def _phases(done: list[_Marks], device_ms: list[list[float]]) -> dict[str, Phase]:

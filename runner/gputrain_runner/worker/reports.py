@@ -61,7 +61,7 @@ class LossReader:
         if loss is None:
             return None
         if loss.device.type == "cpu":
-            return loss.item()
+            return float(loss.item())
         if self._copying and self._copying[1].query():
             self._latest = self._copying[0].item()
             self._copying = None

@@ -6,7 +6,7 @@ import torch
 
 from ..protocol import Describe, Described, Hello, Start, Stop
 from . import data, describe, devices
-from .changes import WorkerBroken
+from .changes import WorkerBrokenError
 from .link import Link
 from .loop import StepLoop
 
@@ -31,7 +31,7 @@ def serve(link: Link) -> None:
     """
     link.send(
         Hello(
-            torch=torch.__version__,
+            torch=str(torch.__version__),
             cuda=torch.version.cuda,
             cudnn=devices.cudnn_version(),
             devices=devices.available(),
@@ -58,5 +58,5 @@ def train(start: Start, link: Link) -> None:
         raise UserError(str(error), usage=True) from None
     try:
         StepLoop(start, dataset, link).run()
-    except WorkerBroken as error:
+    except WorkerBrokenError as error:
         raise UserError(str(error), usage=False) from None

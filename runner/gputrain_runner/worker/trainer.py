@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from gputrain_presets import Preset
 from torch import Tensor, nn
+
+from gputrain_presets import Preset
 
 from ..settings import Settings
 from . import losses, models, optimizers
@@ -39,6 +40,9 @@ class Trainer:
         loss: the last step's loss on the device, a scalar without graph; None before the first step.
         clock: the phase clock of the settings' device.
     """
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
 
     def __init__(self, preset: Preset, dataset: Dataset, settings: Settings, seed: int) -> None:
         self.preset = preset
@@ -105,9 +109,7 @@ class Trainer:
         self.batches.batch_size = settings.batch_size
         if rebuild:
             # The old model goes before the new one comes: both may not fit on the device.
-            del self.model, self.optimizer
-            self.loss = None
-            free_memory()
+            self._drop()
             self._build(settings)
             if settings.model_size == saved.settings.model_size:
                 self._load(saved)
@@ -118,8 +120,7 @@ class Trainer:
 
     def go_back(self, saved: Saved) -> None:
         """Be exactly as it was when `saved` was made, whatever has failed since."""
-        self.model, self.optimizer, self.loss = nn.Module(), None, None  # type: ignore[assignment]
-        free_memory()
+        self._drop()
         self._build(saved.settings)
         self._load(saved)
         self.batches.batch_size = saved.settings.batch_size
@@ -129,6 +130,12 @@ class Trainer:
             self.clock = PhaseClock(torch.device(saved.settings.device))
         self.clock.abandon()
         self.settings = saved.settings
+
+    def _drop(self) -> None:
+        self.loss = None
+        self.model = nn.Module()
+        self.optimizer = torch.optim.SGD([torch.empty(0)])
+        free_memory()
 
     def _build(self, settings: Settings) -> None:
         self._must_copy = settings.device != "cpu"
