@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gputrain_presets import Preset
 from msgspec import Struct, structs
+
+from gputrain_presets import Preset
 
 Value = str | int
 
@@ -167,6 +168,4 @@ def step(name: str, current: Value, up: bool, context: Context) -> Value:
 
 def initial(preset: Preset, device: str) -> Settings:
     """The settings a preset starts with."""
-    return Settings(
-        device=device, batch_size=preset.batch_size, model_size=preset.model.default_size
-    )
+    return Settings(device=device, batch_size=preset.batch_size, model_size=preset.model.default_size)

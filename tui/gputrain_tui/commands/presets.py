@@ -1,0 +1,106 @@
+"""`gputrain-tui presets`: what there is to train, as a table or with its sizes as built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gputrain_presets import Preset, PresetError, load, names
+
+from .. import format
+from .parsing import Parser, UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+EXAMPLES = """\
+examples:
+  gputrain-tui presets
+  gputrain-tui presets --json | jq '.[] | {name, sizes: [.sizes[].parameters]}'
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """List the presets."""
+    parser = Parser(
+        "gputrain-tui presets",
+        usage="gputrain-tui presets [--json]",
+        description="List the presets: workloads that people asked in public why they train slowly.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="a JSON list with parameters, tensors and forward FLOPs of every size, counted on the models "
+        "as built (this loads PyTorch: some seconds)",
+    )
+    options = parser.read(arguments)
+    try:
+        presets = [load(name) for name in names()]
+    except PresetError as error:
+        raise UsageError(str(error)) from None
+    if options.json:
+        from .presets_json import print_json
+
+        print_json(presets)
+    else:
+        _print_table(presets)
+    return 0
+
+
+def _print_table(presets: Sequence[Preset]) -> None:
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(markup=False, highlight=False)
+    table = _wide_table(presets)
+    width = Measurement.get(console, console.options.update(width=10_000), table).maximum
+    if not console.is_terminal:  # One line for each preset, however long, for those who filter lines.
+        console.width = width
+    console.print(table if width <= console.width else _narrow_table(presets))
+    console.print("\n* the size it starts with, whose parameters are given")
+
+
+def _wide_table(presets: Sequence[Preset]) -> Table:
+    table = _table("name", "what it is", "sizes", "data")
+    for preset in presets:
+        table.add_row(preset.name, preset.title, _sizes(preset), _data(preset), *_numbers(preset))
+    return table
+
+
+def _narrow_table(presets: Sequence[Preset]) -> Table:
+    table = _table("name", "what it is, data, sizes", leading=1)
+    for preset in presets:
+        words = f"{preset.title}\n{_data(preset)}\n{_sizes(preset)}"
+        table.add_row(preset.name, words, *_numbers(preset))
+    return table
+
+
+def _table(*words: str, leading: int = 0) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), leading=leading)
+    for word in words:
+        table.add_column(word, no_wrap=word == "name", overflow="fold")
+    for number in ("batch", "parameters"):
+        table.add_column(number, justify="right", no_wrap=True)
+    return table
+
+
+def _numbers(preset: Preset) -> tuple[str, str]:
+    parameters = preset.size(preset.model.default_size).parameters
+    return format.count(preset.batch_size), format.short(parameters)
+
+
+def _sizes(preset: Preset) -> str:
+    default = preset.model.default_size
+    return " ".join(f"{name}*" if name == default else name for name in preset.size_names)
+
+
+def _data(preset: Preset) -> str:
+    samples = format.count(preset.data.training_samples)
+    path = getattr(preset.data, "path", None)
+    if path is not None:
+        return f"{samples} samples from {path}"
+    takes_files = hasattr(preset.data, "path")
+    return f"{samples} samples, synthetic" + (" or your files (--data)" if takes_files else "")

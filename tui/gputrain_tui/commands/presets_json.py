@@ -1,0 +1,89 @@
+"""`gputrain-tui presets --json`: the presets with every size counted on the model as built."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from gputrain_presets import Preset
+from gputrain_runner.process import WorkerError, WorkerProcess
+from gputrain_runner.protocol import Describe, Described, Failed, Report, SizeFacts
+
+from .parsing import RunError
+
+
+def print_json(presets: Sequence[Preset]) -> None:
+    """Print the list; RunError where the worker that builds the models fails."""
+    if sys.stderr.isatty():
+        print("counting on the models as built; PyTorch is loading ...", file=sys.stderr)
+    facts = _count(presets)
+    print(
+        json.dumps(
+            [_described(preset, facts[preset.name]) for preset in presets], indent=2, ensure_ascii=False
+        )
+    )
+
+
+def _count(presets: Sequence[Preset]) -> dict[str, list[SizeFacts]]:
+    """The sizes of each preset, by its name, as a worker builds them."""
+    heard: queue.SimpleQueue[Report | WorkerEnd] = queue.SimpleQueue()
+    try:
+        worker = WorkerProcess()
+    except WorkerError as error:
+        raise RunError(str(error)) from None
+    facts: dict[str, list[SizeFacts]] = {}
+    try:
+        worker.attach(heard.put, lambda why: heard.put(WorkerEnd(why)))
+        for preset in presets:
+            worker.send(Describe(preset=preset))
+        while len(facts) < len(presets):
+            match heard.get():
+                case Described(preset=name, sizes=sizes):
+                    facts[name] = sizes
+                case Failed(error=error_text):
+                    raise RunError(error_text)
+                case WorkerEnd(why=why):
+                    last = worker.log_tail(1)
+                    said = f"; it said last: {last[0]}" if last else ""
+                    raise RunError(f"the worker {why or 'ended before it had counted everything'}{said}")
+    except WorkerError as error:
+        raise RunError(str(error)) from None
+    finally:
+        worker.stop()
+    return facts
+
+
+class WorkerEnd(msgspec.Struct, frozen=True):
+    """The worker's process is gone."""
+
+    why: str | None
+
+
+def _described(preset: Preset, sizes: Sequence[SizeFacts]) -> dict[str, Any]:
+    return {
+        "name": preset.name,
+        "title": preset.title,
+        "origin": preset.origin,
+        "batch_size": preset.batch_size,
+        "data": {
+            "kind": msgspec.to_builtins(preset.data)["kind"],
+            "training_samples": preset.data.training_samples,
+            "validation_samples": preset.data.validation_samples,
+        },
+        "sizes": [
+            {
+                "name": size.name,
+                "default": size.name == preset.model.default_size,
+                "parameters": size.parameters,
+                "tensors": size.tensors,
+                "forward_flops_per_sample": size.forward_flops_per_sample,
+            }
+            for size in sizes
+        ],
+        "published": msgspec.to_builtins(preset.published),
+    }
