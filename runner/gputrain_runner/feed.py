@@ -19,7 +19,7 @@ from .timeline import Entry, Header, Sample
 State = Literal["starting", "running", "paused", "finished", "died"]
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
     """An action that cannot be done now; the text is one line for the user."""
 
 
@@ -94,15 +94,19 @@ class Control(Protocol):
 class Timeline:
     """The bounded store of a session's entries.
 
-    Positions count every entry ever appended. When there are more than `max_samples` samples, every
-    second one of the older half is let go, so that what is held always reaches back to the beginning,
-    the older the thinner. Changes, effects, verdicts, messages and validations are all kept.
+    Positions count every entry ever appended. Of more than `max_samples` samples the newest half is held
+    whole, and of the older ones every second, fourth, eighth ..., so that what is held always reaches back
+    to the beginning. Changes, effects, verdicts, messages and validations are all kept.
     """
 
     def __init__(self, max_samples: int = 4800) -> None:
         self._max_samples = max_samples
-        self._entries: list[tuple[int, Entry]] = []
+        self._entries: list[_Held] = []
         self._samples = 0
+        """Samples held that may go."""
+        self._seen = 0
+        """Such samples ever appended."""
+        self._stride = 1
         self._next = 0
         self._lock = Lock()
 
@@ -111,36 +115,43 @@ class Timeline:
         with self._lock:
             position = self._next
             self._next += 1
-            self._entries.append((position, entry))
+            number = None
             if _may_go(entry):
+                number = self._seen
+                self._seen += 1
                 self._samples += 1
-                if self._samples > self._max_samples:
-                    self._thin()
+            self._entries.append((position, number, entry))
+            if self._samples > self._max_samples:
+                self._thin()
             return position
 
     def read(self, position: int) -> tuple[list[Entry], int]:
         """The entries held from `position` on, and the position after the last."""
         with self._lock:
             first = bisect_left(self._entries, position, key=itemgetter(0))
-            return [entry for _, entry in self._entries[first:]], self._next
+            return [entry for _, _, entry in self._entries[first:]], self._next
 
     def held(self) -> list[tuple[int, Entry]]:
         """Everything held, with positions."""
         with self._lock:
-            return list(self._entries)
+            return [(position, entry) for position, _, entry in self._entries]
 
     def _thin(self) -> None:
-        older = self._samples // 2
-        seen = 0
-        kept: list[tuple[int, Entry]] = []
-        for position, entry in self._entries:
-            if _may_go(entry):
-                seen += 1
-                if seen <= older and seen % 2:
-                    continue
-            kept.append((position, entry))
-        self._samples -= (older + 1) // 2
-        self._entries = kept
+        """Make room for a while: a quarter of all samples."""
+        newest = self._seen - self._max_samples // 2
+        while self._samples > self._max_samples * 3 // 4 and self._stride < self._seen:
+            self._entries = [
+                held
+                for held in self._entries
+                if held[1] is None or held[1] >= newest or held[1] % self._stride == 0
+            ]
+            self._samples = sum(held[1] is not None for held in self._entries)
+            if self._samples > self._max_samples * 3 // 4:
+                self._stride *= 2
+
+
+_Held = tuple[int, int | None, Entry]
+"""Position, the running number where it is a sample that may go, and the entry."""
 
 
 def _may_go(entry: Entry) -> bool:

@@ -7,8 +7,9 @@ them into seconds since its start.
 from __future__ import annotations
 
 import msgspec
-from gputrain_presets import Preset
 from msgspec import Struct
+
+from gputrain_presets import Preset
 
 from .settings import Settings, Value
 from .timeline import Device, Level, Memory, Phase, StepMs, Validation
@@ -194,9 +195,7 @@ class Failed(Struct, frozen=True, kw_only=True, tag=True):
     """Whether the command line or a file is wrong, rather than the run having failed."""
 
 
-Report = (
-    Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Finished | Failed
-)
+Report = Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Finished | Failed
 
 _encoder = msgspec.json.Encoder()
 _commands: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)

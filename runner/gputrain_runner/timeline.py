@@ -156,6 +156,9 @@ class Effect(Struct, frozen=True, kw_only=True, tag_field="kind", tag="effect"):
     t: float
     change: int
     """Index of the change in the timeline."""
+    since: int | None = None
+    """Index of the first change of a quick chain that ended with `change`; `before` was before it. Null
+    where the change stands alone."""
     before: Rate
     after: Rate
     ratio: float

@@ -86,7 +86,7 @@ def test_it_says_what_it_runs_on(client: Client) -> None:
     assert hello.devices[-1].memory_bytes
 
 
-def test_a_change_is_made_exactly_before_its_step_and_the_run_ends_exactly_at_its_limit(
+def test_changes_and_limits_are_exact_to_the_step(
     client: Client,
 ) -> None:
     scheduled = [ScheduledChange(step=120, setting="batch_size", to=128)]

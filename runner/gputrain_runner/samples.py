@@ -1,0 +1,68 @@
+"""Samples: the worker's half, the steps, put together with the telemetry's, host and GPUs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .protocol import Progress
+from .settings import Settings
+from .telemetry.reading import Reading
+from .timeline import Gpu, HostLoad, Sample
+
+STALE_S = 5.0
+"""GPU values older than this are of another time than the steps: they count as not measured."""
+
+
+class TelemetrySource(Protocol):
+    """What a session needs of the telemetry."""
+
+    def latest(self) -> Reading:
+        """The last known values, at once."""
+
+    def watch(self, worker_pid: int | None) -> None:
+        """Say whose CPU time and memory are the worker's; nothing is known of one that has gone."""
+
+
+NOTHING = Reading(gpus=[], host=HostLoad(), gpu_absence=None, driver=None, age_s=None)
+"""What is known where nothing is measured."""
+
+
+def of_steps(progress: Progress, t: float, step: int, epoch: int, reading: Reading) -> Sample:
+    """The sample of some steps; `step` and `epoch` count from the session's beginning."""
+    return Sample(
+        t=t,
+        step=step,
+        epoch=epoch,
+        settings=progress.settings,
+        steady=progress.steady,
+        samples_per_s=progress.samples_per_s,
+        steps_per_s=progress.steps_per_s,
+        step_ms=progress.step_ms,
+        loss=progress.loss,
+        phases=progress.phases,
+        dispatch_ms=progress.dispatch_ms,
+        flops_per_s=progress.flops_per_s,
+        memory=progress.memory,
+        validation=progress.validation,
+        gpus=_gpus(reading),
+        host=reading.host,
+    )
+
+
+def without_steps(t: float, step: int, epoch: int, settings: Settings, reading: Reading) -> Sample:
+    """The sample of a time without a report of steps: what host and GPUs did all the same."""
+    return Sample(
+        t=t,
+        step=step,
+        epoch=epoch,
+        settings=settings,
+        steady=False,
+        gpus=_gpus(reading),
+        host=reading.host,
+    )
+
+
+def _gpus(reading: Reading) -> list[Gpu]:
+    if reading.age_s is not None and reading.age_s <= STALE_S:
+        return reading.gpus
+    return [Gpu(index=gpu.index, uuid=gpu.uuid, name=gpu.name) for gpu in reading.gpus]
