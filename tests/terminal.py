@@ -36,6 +36,8 @@ class Terminal:
         env.pop("COLORTERM", None)
         self.screen = pyte.Screen(columns, rows)
         self.bytes_received = 0
+        self.last_bytes = b""
+        """The end of what came, as it came."""
         self.first_output_at: float | None = None
         self._stream = pyte.ByteStream(self.screen)
         self._lock = threading.Lock()
@@ -115,6 +117,7 @@ class Terminal:
                 if self.first_output_at is None:
                     self.first_output_at = time.monotonic()
                 self.bytes_received += len(chunk)
+                self.last_bytes = (self.last_bytes + chunk)[-4096:]
                 self._stream.feed(chunk)
                 self._news.notify_all()
             if _SYNC_QUERY in chunk:

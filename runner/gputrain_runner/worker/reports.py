@@ -85,6 +85,8 @@ class Window:
         """A pass that ended since the last report."""
         self.loss: float | None = None
         self._trainer = trainer
+        self._flops_per_sample: dict[str, int] = {}
+        self._count_flops()
         self._losses = LossReader()
         self._steady = False
 
@@ -95,6 +97,7 @@ class Window:
         self.settling.begin()
         self._steady = False
         self._losses = LossReader()
+        self._count_flops()
 
     def progress(self, step: int, total_samples: int) -> Progress:
         """The report on this window; the next begins."""
@@ -104,6 +107,7 @@ class Window:
         step_ms, phases, dispatch_ms = trainer.clock.take(self.steps)
         self.loss = self._losses.read(trainer.loss)
         per_s = self.samples / active_s if active_s and self.samples else None
+        flops_per_sample = self._flops_per_sample[trainer.settings.model_size]
         report = Progress(
             at=at,
             step=step,
@@ -117,7 +121,9 @@ class Window:
             loss=finite(self.loss),
             phases=phases,
             dispatch_ms=dispatch_ms,
-            flops_per_s=None if per_s is None else per_s * self._flops_per_sample(),
+            flops_per_s=None
+            if per_s is None
+            else per_s * flops_per_sample,
             memory=_memory(trainer.device),
             validation=self.validation,
         )
@@ -127,8 +133,10 @@ class Window:
         self.validation = None
         return report
 
-    def _flops_per_sample(self) -> int:
-        return training_flops_per_sample(self._trainer.preset, self._trainer.settings.model_size)
+    def _count_flops(self) -> None:
+        size = self._trainer.settings.model_size
+        if size not in self._flops_per_sample:
+            self._flops_per_sample[size] = training_flops_per_sample(self._trainer.preset, size)
 
 
 def finite(value: float | None) -> float | None:
