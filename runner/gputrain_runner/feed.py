@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, Protocol
 
-from .settings import Settings, Value
+from .settings import Context, Settings, Value
 from .timeline import Entry, Header, Sample
 
 State = Literal["starting", "running", "paused", "finished", "died"]
@@ -45,6 +45,10 @@ class Feed(Protocol):
     @property
     def settings(self) -> Settings:
         """The settings in force now."""
+
+    @property
+    def context(self) -> Context:
+        """What the settings' allowed values depend on, as far as it is known."""
 
     @property
     def elapsed_s(self) -> float:
@@ -96,7 +100,7 @@ class Timeline:
 
     Positions count every entry ever appended. Of more than `max_samples` samples the newest half is held
     whole, and of the older ones every second, fourth, eighth ..., so that what is held always reaches back
-    to the beginning. Changes, effects, verdicts, messages and validations are all kept.
+    to the beginning. Changes, effects, verdicts and messages are all kept.
     """
 
     def __init__(self, max_samples: int = 4800) -> None:
@@ -116,7 +120,7 @@ class Timeline:
             position = self._next
             self._next += 1
             number = None
-            if _may_go(entry):
+            if isinstance(entry, Sample):
                 number = self._seen
                 self._seen += 1
                 self._samples += 1
@@ -152,7 +156,3 @@ class Timeline:
 
 _Held = tuple[int, int | None, Entry]
 """Position, the running number where it is a sample that may go, and the entry."""
-
-
-def _may_go(entry: Entry) -> bool:
-    return isinstance(entry, Sample) and entry.validation is None

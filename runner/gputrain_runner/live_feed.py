@@ -10,7 +10,7 @@ from .book import Book
 from .feed import Feed, State
 from .process import WorkerProcess
 from .samples import TelemetrySource
-from .settings import Settings
+from .settings import Context, Settings
 from .telemetry.reading import Reading
 from .timeline import Entry, Header
 from .training import Training
@@ -58,6 +58,11 @@ class LiveFeed(Feed):
     def settings(self) -> Settings:
         """The settings in force now; the device is "auto" until it is known."""
         return self._training.settings
+
+    @property
+    def context(self) -> Context:
+        """What the settings' allowed values depend on, as far as it is known."""
+        return self._training.context
 
     @property
     def elapsed_s(self) -> float:

@@ -50,6 +50,13 @@ class Context:
     preset: Preset
     devices: Sequence[str] = ()
     """The devices PyTorch can use, best first; empty while that is not known yet."""
+    loaded_samples: int | None = None
+    """Training samples there are once the data is loaded; files hold what they hold."""
+
+    @property
+    def training_samples(self) -> int:
+        """How many training samples there are, as far as is known."""
+        return self.loaded_samples or self.preset.data.training_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ RULES: dict[str, Rule] = {
     ),
     "batch_size": Count(
         "batch size",
-        lambda context: context.preset.data.training_samples,
+        lambda context: context.training_samples,
         "the training samples there are",
     ),
     "model_size": Choice("model size", lambda context: context.preset.size_names, wraps=False),

@@ -43,7 +43,10 @@ class Memory(Struct, frozen=True, kw_only=True):
 
 
 class Validation(Struct, frozen=True, kw_only=True):
-    """One pass over the validation set at an epoch's end; outside of every rate and step time."""
+    """One pass over the validation set at an epoch's end; outside of every rate and step time.
+
+    Where epochs are shorter than samples, a sample has the newest of them.
+    """
 
     epoch: int
     """The epoch that had just ended, counted from 1."""

@@ -65,6 +65,7 @@ class Training:
         self._began = began
         self._latest = latest
         self._first_worker = True
+        self._loaded_samples: int | None = None
         self._handlers: dict[type[Report], Callable[[Any], None]] = {
             Started: self._take_started,
             Progress: self._take_progress,
@@ -80,7 +81,7 @@ class Training:
     def context(self) -> Context:
         """What the allowed values of the settings depend on."""
         devices = [device.device for device in self._book.header.devices]
-        return Context(self._options.preset, devices=devices)
+        return Context(self._options.preset, devices, self._loaded_samples)
 
     def take(self, report: Report) -> None:
         """Take in what the worker reports; `Hello` is for `begin`."""
@@ -176,6 +177,7 @@ class Training:
     def _take_started(self, started: Started) -> None:
         self.state = "running"
         self.settings = started.settings
+        self._loaded_samples = started.training_samples
         self._revise_start()
         header = self._book.header
         session = structs.replace(header.session, data=started.data)

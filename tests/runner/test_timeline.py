@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from gputrain_runner.feed import Timeline
-from gputrain_runner.timeline import Change, Entry, Sample, Validation
+from gputrain_runner.timeline import Change, Entry, Sample
 from timelines import change, message, sample
 
 
@@ -36,19 +36,18 @@ def test_it_thins_older_samples_and_still_reaches_back_to_the_beginning() -> Non
     assert max(gaps) == older[1] - older[0] <= 10_000 / 12
 
 
-def test_only_samples_without_a_validation_are_let_go() -> None:
+def test_only_samples_are_let_go() -> None:
     timeline = Timeline(max_samples=10)
-    validation = Validation(epoch=1, host_ms=1.0, samples=10, loss=0.5)
     kept: list[Entry] = []
     for index in range(300):
         timeline.append(sample(float(index)))
         if index % 30 == 0:
-            kept += [change(index + 0.1), message(index + 0.2), sample(index + 0.3, validation=validation)]
-            for entry in kept[-3:]:
+            kept += [change(index + 0.1), message(index + 0.2)]
+            for entry in kept[-2:]:
                 timeline.append(entry)
     entries, _ = timeline.read(0)
-    assert [entry for entry in entries if not isinstance(entry, Sample) or entry.validation] == kept
-    assert sum(isinstance(entry, Sample) and entry.validation is None for entry in entries) <= 10
+    assert [entry for entry in entries if not isinstance(entry, Sample)] == kept
+    assert sum(isinstance(entry, Sample) for entry in entries) <= 10
 
 
 def test_positions_stay_those_of_the_appending() -> None:

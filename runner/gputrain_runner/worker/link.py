@@ -54,7 +54,7 @@ class Link:
 
     def send(self, report: Report) -> None:
         """Hand a report over. A sample may be dropped for a newer one; nothing else ever is."""
-        droppable = isinstance(report, Progress) and report.validation is None
+        droppable = isinstance(report, Progress)
         self._waiting.append((encode(report), droppable))
         if droppable:
             self._waiting_samples += 1

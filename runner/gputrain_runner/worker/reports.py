@@ -82,7 +82,7 @@ class Window:
         self.steps = 0
         self.samples = 0
         self.validation: Validation | None = None
-        """A pass that ended since the last report."""
+        """The newest pass that ended since the last report: epochs may be shorter than that."""
         self.loss: float | None = None
         self._trainer = trainer
         self._flops_per_sample: dict[str, int] = {}

@@ -38,8 +38,12 @@ def serve(link: Link) -> None:
             threads=torch.get_num_threads(),
         )
     )
+    command = link.next_command(timeout_s=0.05)
+    if command is None:
+        _warm_up()
     while True:
-        command = link.next_command()
+        if command is None:
+            command = link.next_command()
         if isinstance(command, Describe):
             link.send(Described(preset=command.preset.name, sizes=describe.describe(command.preset)))
         elif isinstance(command, Start):
@@ -47,6 +51,15 @@ def serve(link: Link) -> None:
             return
         elif isinstance(command, Stop):
             return
+        command = None
+
+
+def _warm_up() -> None:
+    """Do what the first training would wait for, while the user still chooses what to train.
+
+    PyTorch imports its compiler with the first optimizer, which takes about a second.
+    """
+    torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
 
 
 def train(start: Start, link: Link) -> None:
