@@ -1,0 +1,168 @@
+"""The app: which screen is shown, and what works on all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from threading import Thread
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.command import Provider
+from textual.screen import Screen
+
+from gputrain_presets import Preset
+
+from . import keys, theme
+from .cell_diff import FrugalApp
+from .screens.message_line import AnsweringScreen
+from .screens.picker import PickerScreen
+from .sessions import LiveFeed, SessionError, Sessions
+from .widgets.glyphs import GlyphName, set_glyphs
+
+if TYPE_CHECKING:
+    from gputrain_runner.summary import Ended
+
+
+def _palette() -> type[Provider]:
+    from .palette import Everything
+
+    return Everything
+
+
+class GpuTrainApp(FrugalApp[None]):
+    """The presets, and from there the training screen."""
+
+    TITLE = "gputrain-tui"
+    CSS_PATH = "app.tcss"
+    COMMANDS: ClassVar = {_palette}
+    BINDINGS = keys.bindings(keys.APP)
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual declares both as an instance's.
+        (0, "-tiny-width"),
+        (60, "-narrow"),
+        (110, "-wide"),
+    ]
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-tiny-height"),
+        (15, "-low"),
+        (20, "-short"),
+        (36, "-tall"),
+        (44, "-roomy"),
+    ]
+    """Classes that every screen gets by the terminal's size; app.tcss lays out by them."""
+
+    def __init__(
+        self, sessions: Sessions, live: LiveFeed | None = None, glyphs: GlyphName = "braille"
+    ) -> None:
+        """`live`: a session that runs already; without one the picker comes first."""
+        # Said here and not by the theme alone, or NO_COLOR would turn the terminal's own colours into black.
+        super().__init__(ansi_color=True)
+        set_glyphs(glyphs)
+        self._sessions = sessions
+        self._live = live
+        self._curtain: ExitStack | None = None
+        self._framed = False
+        self._training_awaited = live is not None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The running loop, for a signal's handler; None before there is one."""
+        self.animation_level = "none"
+        look = theme.for_terminal(self.console.color_system, ascii_only=glyphs == "ascii")
+        self.register_theme(look)
+        self.theme = look.name
+
+    def on_load(self) -> None:
+        """Draw nothing until the first screen is complete."""
+        self._lower_curtain()
+
+    def get_default_screen(self) -> Screen[None]:
+        """The picker; training lies on top of it."""
+        return PickerScreen(self._sessions, self.size_classes())
+
+    def on_mount(self) -> None:
+        """Bring up the session that runs already, if there is one."""
+        self.loop = asyncio.get_running_loop()
+        if self._live is not None:
+            self.push_screen(self._training(self._live))
+
+    def _after_first_frame(self) -> None:
+        """Let begin what was not to delay the first frame."""
+        if self._framed:
+            return
+        self._framed = True
+        self._sessions.first_frame()
+        if isinstance(self.screen, PickerScreen):
+            self.screen.show_machine()
+
+    @on(PickerScreen.Chosen)
+    def start_chosen(self, event: PickerScreen.Chosen) -> None:
+        """Train what was picked."""
+        self.train(event.preset)
+
+    def train(self, preset: Preset) -> None:
+        """End what runs, and train this preset."""
+        try:
+            live = self._sessions.open(preset)
+        except SessionError as error:
+            if isinstance(self.screen, AnsweringScreen):
+                self.screen.say(str(error))
+            return
+        self._lower_curtain()
+        if isinstance(self.screen, PickerScreen):
+            self.push_screen(self._training(live))
+        else:
+            self.switch_screen(self._training(live))
+
+    def action_presets(self) -> None:
+        """End the session, and let another preset be picked."""
+        if not isinstance(self.screen, PickerScreen):
+            self.pop_screen()
+            self._sessions.close()
+
+    async def action_help(self) -> None:
+        """Show the help."""
+        from .screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(on_picker=isinstance(self.screen, PickerScreen)))
+
+    def action_leave(self, code: int) -> None:
+        """Leave the program; the session is ended while Textual puts the terminal back."""
+        ended: Ended = "finished" if code == 0 else "interrupted"
+        Thread(target=self._sessions.leave, args=(ended,), name="leaving", daemon=True).start()
+        self.exit(return_code=code)
+
+    @property
+    def crash(self) -> BaseException | None:
+        """What ended the app, where that was an error in it."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """Textual's way out after an error, without its pages of traceback: `crash` has it."""
+        self._close_messages_no_wait()
+
+    def size_classes(self) -> str:
+        """The classes of the terminal's size, for a new screen: given later they cost a layout."""
+        width, height = self.size
+        across = [name for least, name in self.HORIZONTAL_BREAKPOINTS or () if width >= least]
+        down = [name for least, name in self.VERTICAL_BREAKPOINTS or () if height >= least]
+        return f"{across[-1]} {down[-1]}"
+
+    def first_drawn(self, screen: Screen[None]) -> None:
+        """A screen is complete for the first time: show it, if it is what was waited for."""
+        if self._curtain is not None and self._training_awaited != isinstance(screen, PickerScreen):
+            self._curtain.close()
+            self._curtain = None
+            screen.refresh()
+            self.call_after_refresh(self._after_first_frame)
+
+    def _lower_curtain(self) -> None:
+        """Paint nothing for now: a screen that comes up half drawn is painted three times over."""
+        if self._curtain is None:
+            self._curtain = ExitStack()
+            self._curtain.enter_context(self.batch_update())
+
+    def _training(self, live: LiveFeed) -> Screen[None]:
+        self._training_awaited = True
+        from .screens.training import TrainingScreen
+
+        return TrainingScreen(live, live, self.size_classes())

@@ -1,0 +1,151 @@
+"""What a screen has read from its feed so far: series for the charts, medians for the numbers.
+
+Knows nothing of screens: it is pulled, and answers what is worth drawing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from statistics import median, quantiles
+
+from gputrain_runner.feed import Feed
+from gputrain_runner.timeline import Change, Entry, Gpu, Sample, Validation
+
+from . import format
+from .series import Series
+from .widgets.time_chart import Marker
+
+NUMBERS_WINDOW_S = 2.0
+"""Numbers are medians over so long, so that their digits can be read."""
+RATE_WINDOW_S = 10.0
+"""The spread of the rate is taken over so long."""
+FEWEST_FOR_SPREAD = 5
+
+
+def _gib(value_bytes: float | None) -> float | None:
+    return None if value_bytes is None else value_bytes / 2**30
+
+
+SAMPLE_SERIES: dict[str, Callable[[Sample], float | None]] = {
+    "rate": lambda sample: sample.samples_per_s,
+    "loss": lambda sample: sample.loss,
+    "host_cpu": lambda sample: sample.host.cpu_utilisation if sample.host else None,
+    "host_memory_gib": lambda sample: _gib(sample.host.memory_used_bytes) if sample.host else None,
+}
+GPU_SERIES: dict[str, Callable[[Gpu], float | None]] = {
+    "gpu_utilisation": lambda gpu: gpu.utilisation,
+    "gpu_memory_gib": lambda gpu: _gib(gpu.memory_used_bytes),
+    "pcie_rx": lambda gpu: gpu.pcie_rx_bytes_per_s,
+    "pcie_tx": lambda gpu: gpu.pcie_tx_bytes_per_s,
+}
+
+
+class History:
+    """Reads a feed and keeps what the panels draw. Times are the session's, in seconds."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._position = 0
+        self._recent: deque[Sample] = deque()
+        self.series = {name: Series() for name in (*SAMPLE_SERIES, *GPU_SERIES)}
+        self.markers: list[Marker] = []
+        self.latest: Sample | None = None
+        self.gpu: Gpu | None = None
+        """The GPU that trains, or the first one; None until there was one."""
+        self.validation: Validation | None = None
+        self._gpu_spoke_s: float | None = None
+
+    def pull(self) -> tuple[int, Sequence[Entry]]:
+        """Take in what is new: the position of the first new entry, and the new entries."""
+        entries, after = self._feed.read(self._position)
+        # Only the older half of a timeline is thinned, so the newest entries are counted from its end.
+        first = after - len(entries)
+        self._position = after
+        for entry in entries:
+            if isinstance(entry, Sample):
+                self._take_sample(entry)
+            elif isinstance(entry, Change) and entry.ok:
+                label = format.setting_change(entry.setting, entry.from_, entry.to)
+                self.markers.append(Marker(entry.t, label))
+        return first, entries
+
+    def number(self, read: Callable[[Sample], float | None]) -> float | None:
+        """The median of the last two seconds under the settings in force; None where nothing was measured."""
+        if self.latest is None:
+            return None
+        since = self.latest.t - NUMBERS_WINDOW_S
+        values = [
+            value for sample in self._recent if sample.t > since and (value := read(sample)) is not None
+        ]
+        return median(values) if values else None
+
+    def gpu_number(self, read: Callable[[Gpu], float | None]) -> float | None:
+        """The same for a figure of the GPU shown."""
+
+        def of_sample(sample: Sample) -> float | None:
+            gpu = self._gpu_of(sample)
+            return None if gpu is None else read(gpu)
+
+        return self.number(of_sample)
+
+    def rate_spread(self) -> float | None:
+        """Interquartile range of the steady rate over ten seconds, as a share of its median."""
+        if self.latest is None:
+            return None
+        since = self.latest.t - RATE_WINDOW_S
+        rates = [
+            sample.samples_per_s
+            for sample in self._recent
+            if sample.t > since and sample.steady and sample.samples_per_s is not None
+        ]
+        if len(rates) < FEWEST_FOR_SPREAD:
+            return None
+        low, middle, high = quantiles(rates, n=4)
+        return (high - low) / middle if middle else None
+
+    def steadiness(self) -> str:
+        """In words, how far the rate can be quoted."""
+        if self.latest is None or self.latest.samples_per_s is None:
+            return ""
+        if not self.latest.steady:
+            return "settling"
+        spread = self.rate_spread()
+        return "" if spread is None else f"steady, IQR {format.percent(spread, 1)}"
+
+    @property
+    def gpu_silent_s(self) -> float:
+        """Seconds since the driver last said anything of the GPU shown; 0 where it speaks."""
+        if self.latest is None or self._gpu_spoke_s is None:
+            return 0.0
+        return self.latest.t - self._gpu_spoke_s
+
+    def _take_sample(self, sample: Sample) -> None:
+        if self.latest is not None and sample.settings != self.latest.settings:
+            self._recent.clear()
+        self.latest = sample
+        self._recent.append(sample)
+        while self._recent[0].t < sample.t - RATE_WINDOW_S:
+            self._recent.popleft()
+        if sample.validation is not None:
+            self.validation = sample.validation
+        for name, read in SAMPLE_SERIES.items():
+            self.series[name].append(sample.t, read(sample))
+        gpu = self._gpu_of(sample)
+        if gpu is not None and (self.gpu is None or _speaks(gpu)):
+            # A driver that has fallen silent leaves its last word standing; the panel says how old it is.
+            self.gpu = gpu
+            self._gpu_spoke_s = sample.t
+        for name, read_gpu in GPU_SERIES.items():
+            self.series[name].append(sample.t, None if gpu is None else read_gpu(gpu))
+
+    def _gpu_of(self, sample: Sample) -> Gpu | None:
+        trains = self._feed.training_gpu
+        for gpu in sample.gpus:
+            if gpu.uuid is not None and gpu.uuid == trains:
+                return gpu
+        return sample.gpus[0] if sample.gpus else None
+
+
+def _speaks(gpu: Gpu) -> bool:
+    return any(read(gpu) is not None for read in GPU_SERIES.values())

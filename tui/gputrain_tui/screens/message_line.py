@@ -1,0 +1,64 @@
+"""The line in which the program answers a key, and then falls silent again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from textual.events import Resize
+from textual.screen import Screen
+
+from ..widgets.lines import Lines
+from ..widgets.text import Role
+
+STAYS_S = 6.0
+
+
+class MessageLine(Lines):
+    """One line: what was said last, for some seconds, or what stands there as long as it holds."""
+
+    def __init__(self, *, id: str, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__([""], id=id)
+        self._clock = clock
+        self._until_s = 0.0
+        self._standing = ""
+
+    def say(self, text: str, role: Role = "") -> None:
+        """Show `text` at once."""
+        self._until_s = self._clock() + STAYS_S
+        self.show([[(text, role)]])
+
+    def stand(self, text: str) -> None:
+        """What to show while nothing was said of late; "" for nothing."""
+        self._standing = text
+        if self._clock() >= self._until_s:
+            self.show([[(text, "warning")]])
+
+
+@runtime_checkable
+class FirstDrawn(Protocol):
+    """An app that waits for its screens to be complete."""
+
+    def first_drawn(self, screen: Screen[None]) -> None:
+        """A screen is complete for the first time."""
+
+
+class AnsweringScreen(Screen[None]):
+    """A screen with a message line, `#message`."""
+
+    _first = True
+
+    def on_screen_resume(self) -> None:
+        """Take note of the terminal's size: it may have changed while another screen lay on top."""
+        self.post_message(Resize(self.app.size, self.app.size))
+
+    def drawn(self) -> None:
+        """Tell the app that all there is to show is there."""
+        if self._first and isinstance(self.app, FirstDrawn):
+            self._first = False
+            self.app.first_drawn(self)
+
+    def say(self, text: str, role: Role = "warning") -> None:
+        """Answer in the message line."""
+        self.query_one("#message", MessageLine).say(text, role)

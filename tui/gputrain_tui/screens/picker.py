@@ -1,0 +1,193 @@
+"""The first screen: which preset to train."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Key, Paste, Resize
+from textual.message import Message
+
+from gputrain_presets import Preset, PresetError, load, names
+
+from .. import format, keys, preset_text
+from ..sessions import Sessions
+from ..widgets.lines import Lines
+from ..widgets.text import Line, Run, wrapped
+from . import heading
+from .ask import AskLine
+from .message_line import AnsweringScreen, MessageLine
+from .preset_list import Item, PresetList
+
+OPEN_FILE = Item("open a file …", "your own workload (a TOML file)", "", always=True)
+LOOK_S = 0.5
+"""How often what is known of the machine is looked up."""
+LONGEST_FILTER = 40
+
+
+class PickerScreen(AnsweringScreen):
+    """A list to choose from by arrow keys or by typing, and all about the marked preset."""
+
+    BINDINGS = keys.bindings(keys.PICKER)
+    AUTO_FOCUS = ""
+
+    class Chosen(Message):
+        """The user wants to train this preset."""
+
+        def __init__(self, preset: Preset) -> None:
+            super().__init__()
+            self.preset = preset
+
+    def __init__(self, sessions: Sessions, size_classes: str) -> None:
+        super().__init__(classes=f"picker {size_classes}")
+        self._sessions = sessions
+        self._filter = ""
+        self._presets: dict[str, Preset] = {}
+        self._broken: dict[str, str] = {}
+        self._opened: Preset | None = None
+
+    def compose(self) -> ComposeResult:
+        """Head, list, details, machine, message, keys."""
+        yield Lines([""], id="picker-head")
+        with Vertical(id="picker-body"):
+            with Vertical(id="picker-choice"):
+                yield Lines([""], id="picker-filter")
+                yield PresetList(self._items(), id="picker-list")
+            yield Lines(id="picker-details")
+        yield Lines(id="picker-gpu")
+        yield MessageLine(id="message")
+        yield Lines([""], id="keys")
+
+    def on_mount(self) -> None:
+        """Begin to look up the machine."""
+        self.set_interval(LOOK_S, self.show_machine)
+
+    def on_resize(self, event: Resize) -> None:
+        """Lay the lines out anew once the panels have their sizes."""
+        self.call_after_refresh(self.draw)
+
+    def draw(self) -> None:
+        """Everything but the list, which draws itself."""
+        width = self.size.width
+        question: list[Run] = [("What trains slowly?", "strong")]
+        right: list[Run] = [("type to filter", "dim")]
+        if self._filter:
+            right = [("filter: ", "dim"), (f"{self._filter}▏", "strong")]
+        line = self.query_one("#picker-filter", Lines)
+        line.show([heading.spread(question, right, line.size.width)])
+        self.query_one("#picker-details", Lines).show(self._details())
+        shown = [*keys.line(keys.PICKER), *keys.line(keys.APP)]
+        self.query_one("#keys", Lines).show([heading.keys_line(shown, width)])
+        self.show_machine()
+        self.drawn()
+
+    def show_machine(self) -> None:
+        """What this machine is, as far as it is known by now."""
+        if not self.is_active:
+            return
+        width = self.size.width
+        title: Run = ("gputrain-tui", "strong")
+        self.query_one("#picker-head", Lines).show([heading.spread([title], [self._machine()], width)])
+        self.query_one("#picker-gpu", Lines).show(
+            [[(line, "dim")] for line in wrapped(self._sessions.gpu_absence or "", width, 2)]
+        )
+        self.query_one("#message", MessageLine).stand("")
+
+    # ------------------------------------------------------------------ actions
+
+    def on_key(self, event: Key) -> None:
+        """A letter goes to the filter; a question mark, which no name has, is for the help."""
+        letter = event.character if event.is_printable else None
+        if letter and letter != "?" and len(self._filter) < LONGEST_FILTER:
+            self._set_filter(self._filter + letter)
+            event.stop()
+
+    def on_paste(self, event: Paste) -> None:
+        """So does pasted text, its first line."""
+        first = event.text.strip().splitlines()[:1]
+        self._set_filter((self._filter + "".join(first))[:LONGEST_FILTER])
+
+    def action_move(self, by: int) -> None:
+        """Mark another preset."""
+        self.query_one("#picker-list", PresetList).move(by)
+        self.draw()
+
+    def action_erase(self) -> None:
+        """Take the filter's last letter away."""
+        self._set_filter(self._filter[:-1])
+
+    def action_clear(self) -> None:
+        """Take the whole filter away."""
+        if not self._filter:
+            self.say("ctrl+q leaves the program")
+        self._set_filter("")
+
+    def action_choose(self) -> None:
+        """Train the marked preset, or ask for a file."""
+        item = self.query_one("#picker-list", PresetList).chosen
+        if item is OPEN_FILE:
+            allowed = "a TOML file of the same form as a preset"
+            self.app.push_screen(AskLine("Open a file", allowed, self._take_path), self._train_opened)
+        elif item.name in self._broken:
+            self.say(self._broken[item.name])
+        else:
+            self.post_message(self.Chosen(self._presets[item.name]))
+
+    def _take_path(self, text: str) -> str | None:
+        path = text.strip()
+        if not path:
+            return "type the path of a TOML file"
+        try:
+            # A bare word would be looked up in the catalog; here it is a file's name.
+            self._opened = load(path if "/" in path else f"./{path}")
+        except PresetError as error:
+            return str(error)
+        return None
+
+    def _train_opened(self, accepted: bool | None) -> None:
+        if accepted and self._opened is not None:
+            self.post_message(self.Chosen(self._opened))
+
+    def _set_filter(self, text: str) -> None:
+        self._filter = text.lstrip()
+        self.query_one("#picker-list", PresetList).filter(self._filter)
+        self.draw()
+
+    # -------------------------------------------------------------------- texts
+
+    def _items(self) -> list[Item]:
+        items = []
+        for name in names():
+            try:
+                preset = load(name)
+            except PresetError as error:
+                self._broken[name] = str(error)
+                items.append(Item(name, str(error), ""))
+                continue
+            self._presets[name] = preset
+            items.append(Item(name, preset.title, preset_text.parameters(preset)))
+        return [*items, OPEN_FILE]
+
+    def _details(self) -> list[Line]:
+        width = max(20, self.query_one("#picker-details", Lines).size.width)
+        item = self.query_one("#picker-list", PresetList).chosen
+        preset = self._presets.get(item.name)
+        if preset is None:
+            return list(wrapped(self._broken.get(item.name, item.title), width, 3))
+        lines: list[Line] = [*wrapped(preset.origin.strip(), width, 8), ""]
+        for label, text in preset_text.facts(preset):
+            first, *more = wrapped(text, width - 11, 2)
+            lines.append([(f"{label:<10} ", "dim"), first])
+            lines += [" " * 11 + line for line in more]
+        return lines
+
+    def _machine(self) -> str:
+        cards = [device.name or device.device for device in self._sessions.devices if device.device != "cpu"]
+        host = self._sessions.host
+        if host is None:
+            return ""
+        parts = cards or ["CPU"]
+        if host.cores is not None:
+            parts.append(f"{host.cores} cores")
+        if host.memory_bytes is not None:
+            parts.append(format.memory(host.memory_bytes))
+        return " · ".join(parts)

@@ -1,0 +1,1 @@
+"""The parts the screens are drawn with, one per file."""
