@@ -74,7 +74,7 @@ class EffectWatch:
         if min(len(pending.before), len(self._steady)) < FEWEST_SAMPLES:
             when = "before" if len(pending.before) < FEWEST_SAMPLES else "after"
             text = f"too short to tell what {pending.what} did: no steady rate {when} it"
-            return Message(t=self._t, level="info", text=text)
+            return Message(t=self._t, level="info", text=text, change=pending.last)
         return _effect(pending, self._steady)
 
     def reset(self) -> None:

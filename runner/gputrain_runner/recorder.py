@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from .timeline import Change, Effect, Entry, Header, Summary
+from .timeline import Change, Effect, Entry, Header, Message, Summary
 
 _OPEN_END = b"\n ]\n}\n"
 """What closes the document while the session goes on."""
@@ -99,6 +99,8 @@ class Recorder:
         elif isinstance(entry, Effect):
             since = None if entry.since is None else self._places[entry.since]
             entry = structs.replace(entry, change=self._places[entry.change], since=since)
+        elif isinstance(entry, Message) and entry.change is not None:
+            entry = structs.replace(entry, change=self._places[entry.change])
         line = (b",\n  " if self._written else b"\n  ") + _encoder.encode(entry)
         self._replace(self._offset, _OPEN_END, line + _OPEN_END)
         self._offset += len(line)

@@ -194,6 +194,8 @@ class Message(Struct, frozen=True, kw_only=True, tag_field="kind", tag="message"
     t: float
     level: Level
     text: str
+    change: int | None = None
+    """Index in the timeline of the change it is about; null where it is about none."""
 
 
 Entry = Sample | Change | Effect | Verdict | Message

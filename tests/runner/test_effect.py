@@ -152,6 +152,7 @@ def test_without_a_rate_on_one_side_that_is_said(before: int, after: int, text: 
     entries = [*samples(0.0, before, 100.0), change(3.0), *samples(3.0, after, 100.0)]
     [news] = watch(entries, then_flush=True)
     assert isinstance(news, Message) and news.text == text and news.level == "info"
+    assert news.change == before
 
 
 def test_nothing_is_compared_across_a_reset() -> None:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from gputrain_runner.recorder import Recorder
-from gputrain_runner.timeline import Effect, Entry, Rate, Recording
+from gputrain_runner.timeline import Effect, Message, Entry, Rate, Recording
 from timelines import change, header, load_recording, message, sample, summary
 
 RATE = Rate(samples_per_s=1.0, q25=0.5, q75=1.5, samples=8)
@@ -114,9 +114,11 @@ def test_effects_name_their_changes_by_the_index_in_the_file(tmp_path: Path) -> 
     recorder.write(300, sample(3.0))
     recorder.write(301, effect(of_change=208, since=207))
     recorder.write(305, effect(of_change=207))
+    recorder.write(306, Message(t=4.0, level="info", text="too short to tell", change=208))
     timeline = load_recording(recorder.path)["timeline"]
     assert (timeline[4]["change"], timeline[4]["since"]) == (2, 1)
     assert (timeline[5]["change"], timeline[5]["since"]) == (1, None)
+    assert timeline[6]["change"] == 2
 
 
 def test_numbers_that_json_has_not_are_null(tmp_path: Path) -> None:

@@ -53,6 +53,16 @@ async def test_changes_with_their_effects_newest_first() -> None:
     ]
 
 
+async def test_a_change_is_measured_until_its_effect_is_told_or_that_there_is_none() -> None:
+    pending = change(200, "batch_size", 512, 1024)
+    assert (await rows_of([pending], 60, 1)) == ["03:20 batch 512 → 1024  measuring"]
+    nothing = Message(t=202, level="info", text="too short to tell", change=0)
+    assert (await rows_of([pending, nothing], 60, 2)) == [
+        "03:22 too short to tell",
+        "03:20 batch 512 → 1024  not measured",
+    ]
+
+
 async def test_with_less_room_the_least_important_goes_first() -> None:
     assert await rows_of(TIMELINE, 44, 2) == [
         "02:01 host → resident  ×1.71 (1.68–1.74)",

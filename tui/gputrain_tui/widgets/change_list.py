@@ -22,6 +22,8 @@ _MOST_FOR_CHANGE = 32
 class _Item:
     entry: Change | Message
     effect: Effect | None = None
+    immeasurable: bool = False
+    """It was told that there will be no effect."""
 
 
 class ChangeList(Lines):
@@ -69,6 +71,9 @@ class ChangeList(Lines):
     def _take(self, index: int, entry: Entry) -> bool:
         if isinstance(entry, Change | Message):
             self._items[index] = _Item(entry)
+            about = entry.change if isinstance(entry, Message) else None
+            if about in self._items:
+                self._items[about].immeasurable = True
             return True
         if isinstance(entry, Effect):
             item = self._items.get(entry.change) or self._last_unmeasured()
@@ -114,7 +119,7 @@ def _lines_of(item: _Item, width: int, rows: int, newest: bool, column: int) -> 
     elif not entry.ok:
         text, role = _failure(entry), "warning"
     else:
-        return [[(time, "dim"), *_change_runs(entry, item.effect, width - width_of(time), newest, column)]]
+        return [[(time, "dim"), *_change_runs(item, entry, width - width_of(time), newest, column)]]
     indent = " " * width_of(time)
     return [
         [(time if number == 0 else indent, "dim"), (line, role)]
@@ -131,21 +136,21 @@ def _failure(change: Change) -> str:
     return f"{told}: {change.error}" if change.error else told
 
 
-def _change_runs(change: Change, effect: Effect | None, width: int, newest: bool, column: int) -> list[Run]:
+def _change_runs(item: _Item, change: Change, width: int, newest: bool, column: int) -> list[Run]:
     """The change and, in as much detail as fits beside it from `column` on, what it did."""
     text = _told(change)
     role: Role = "strong" if newest else ""
     column = max(column, width_of(text) + 2)
-    for beside in _effect_texts(effect, newest):
+    for beside in _effect_texts(item.effect, measuring=newest and not item.immeasurable):
         if column + sum(width_of(each) for each, _ in beside) <= width:
             return [(padded(text, column), role), *beside]
     return [(shorten(text, width), role)]
 
 
-def _effect_texts(effect: Effect | None, newest: bool) -> list[list[tuple[str, Role]]]:
+def _effect_texts(effect: Effect | None, measuring: bool) -> list[list[tuple[str, Role]]]:
     """What to write beside a change, the most detailed first."""
     if effect is None:
-        return [[("measuring" if newest else "not measured", "dim")]]
+        return [[("measuring" if measuring else "not measured", "dim")]]
     ratio = text_format.ratio(effect.ratio)
     spread = text_format.ratio_spread(effect.ratio, effect.ratio_low, effect.ratio_high)
     role: Role = "strong"
