@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from bench import line, median, spread
+from measuring import line, median, spread
 from terminal import PROGRAM, Terminal
 
 RUNS = 10

@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from typing import Any
 
-from bench import app, line, median, spread
+from measuring import app, line, median, spread
 
 PRESSES = "bBbBmMmMbB"
 

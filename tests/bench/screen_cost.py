@@ -7,7 +7,7 @@ from typing import Any
 
 import psutil
 
-from bench import app, line
+from measuring import app, line
 
 SECONDS = 20.0
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench import app, line, median, spread
+from measuring import app, line, median, spread
 
 SECONDS = 6.0
 
@@ -32,7 +32,7 @@ def under_app(batch_size: int) -> float:
         time.sleep(SECONDS)
         samples = [entry for entry in running.timeline() if entry["kind"] == "sample"]
     rates = [sample["samples_per_s"] for sample in samples if sample["steady"] and sample["samples_per_s"]]
-    return sum(rates) / len(rates)
+    return float(sum(rates) / len(rates))
 
 
 def measure(pairs: int = 5) -> list[dict[str, Any]]:

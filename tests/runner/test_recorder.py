@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from gputrain_runner.recorder import Recorder
-from gputrain_runner.timeline import Effect, Message, Entry, Rate, Recording
+from gputrain_runner.timeline import Effect, Entry, Message, Rate, Recording
 from timelines import change, header, load_recording, message, sample, summary
 
 RATE = Rate(samples_per_s=1.0, q25=0.5, q75=1.5, samples=8)

@@ -121,9 +121,7 @@ class Window:
             loss=finite(self.loss),
             phases=phases,
             dispatch_ms=dispatch_ms,
-            flops_per_s=None
-            if per_s is None
-            else per_s * flops_per_sample,
+            flops_per_s=None if per_s is None else per_s * flops_per_sample,
             memory=_memory(trainer.device),
             validation=self.validation,
         )
