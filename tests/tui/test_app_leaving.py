@@ -128,6 +128,25 @@ def test_leaving_completes_the_recording_and_restores_the_terminal(
     assert f"recorded: {path}" in terminal.afterwards
 
 
+def test_back_to_the_presets_ends_a_session_and_another_begins(start: Start, tmp_path: Path) -> None:
+    terminal = start("--preset", "keras-mnist-mlp", "--model-size", "100", "--device", "cpu", "--record")
+    terminal.wait_for("ONE STEP", timeout_s=60)
+    (first,) = psutil.Process(terminal.pid).children()
+    terminal.send("\x1b")
+    terminal.wait_for("What trains slowly")
+    assert gone(first)
+    terminal.send("keras")
+    terminal.wait_for("filter: keras")
+    terminal.send("\r")
+    terminal.wait_for("ONE STEP", timeout_s=60)
+    terminal.send("q")
+    assert terminal.wait_end() == 0
+    recordings = sorted((tmp_path / "gputrain-tui" / "sessions").iterdir())
+    assert len(recordings) == 2
+    assert [ended(path) for path in recordings] == ["finished", "finished"]
+    assert all(f"recorded: {path}" in terminal.afterwards for path in recordings)
+
+
 def test_a_dropped_line_ends_it_all_and_the_recording_is_complete(start: Start, tmp_path: Path) -> None:
     terminal, path, worker = train(start, tmp_path)
     program = psutil.Process(terminal.pid)

@@ -7,7 +7,6 @@ import pyte
 from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
-from showing import Shown, shown
 from textual.app import ComposeResult
 from textual.color import Color
 from textual.containers import Horizontal
@@ -18,6 +17,7 @@ from textual.widgets import Label, Static
 from gputrain_tui.cell_diff import ScreenMemory, cells_of
 from gputrain_tui.widgets.glyphs import set_glyphs
 from gputrain_tui.widgets.lines import Lines
+from showing import Shown, shown
 
 COLOURS = ColorSystem.EIGHT_BIT
 

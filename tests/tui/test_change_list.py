@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from showing import shown
-
 from gputrain_runner.settings import Value
 from gputrain_runner.timeline import Change, Effect, Entry, Level, Message, Rate
 from gputrain_tui.widgets.change_list import ChangeList
+from showing import shown
 
 
 def change(t: float, setting: str, before: Value, after: Value, error: str | None = None) -> Change:

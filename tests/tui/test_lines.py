@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from showing import shown
-
 from gputrain_tui.widgets.lines import Lines, changed_span
 from gputrain_tui.widgets.text import runs_of
+from showing import shown
 
 
 async def test_lines_are_drawn_in_their_room() -> None:

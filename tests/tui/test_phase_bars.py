@@ -3,12 +3,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from showing import shown
 
 from gputrain_runner.timeline import PHASES, Phase
 from gputrain_tui.widgets.glyphs import set_glyphs
 from gputrain_tui.widgets.phase_bars import PhaseBars
 from gputrain_tui.widgets.proportions import SteadyNumber, ideal_bounds, steady_bounds
+from showing import shown
 
 HOST_MS = {"data": 0.02, "h2d": 0.01, "forward": 0.19, "backward": 0.21, "optimizer": 0.11, "other": 0.016}
 DEVICE_MS = {"h2d": 0.004, "forward": 0.05, "backward": 0.06, "optimizer": 0.03}

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from showing import shown
 
 from gputrain_tui.widgets.settings_panel import SettingRow, SettingsPanel
+from showing import shown
 
 ROWS = [
     SettingRow("device", "device", "device", "cuda:0", None, None, "d D"),

@@ -5,11 +5,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-from showing import shown
 
 from gputrain_tui import format
 from gputrain_tui.series import Series
 from gputrain_tui.widgets.time_chart import Marker, TimeChart
+from showing import shown
 
 
 def series_of(value: Callable[[float], float | None], until_s: float, every_s: float = 0.25) -> Series:

@@ -25,53 +25,53 @@ RICH = Colours(dim="#808080", accent="#00afd7", warning="#d78700", rule="#585858
 PLAIN = Colours(dim="ansi_bright_black", accent="ansi_cyan", warning="ansi_yellow", rule="ansi_bright_black")
 
 
+OWN = "ansi_default"
+"""The terminal's own text or background."""
+
+
 def for_terminal(colour_system: str | None, *, ascii_only: bool) -> Theme:
     """The theme for what Rich calls the terminal's colour system, framed with characters it can show."""
     colours = RICH if colour_system in ("256", "truecolor") else PLAIN
-    dim, accent, warning, rule = colours.dim, colours.accent, colours.warning, colours.rule
-    own = "ansi_default"
     return Theme(
         name="gputrain",
         ansi=True,
-        primary=accent,
-        secondary=accent,
-        accent=accent,
-        warning=warning,
-        error=warning,
-        success=accent,
-        foreground=own,
-        background=own,
-        surface=own,
-        panel=own,
-        boost=own,
-        variables={
-            "ansi-background": own,
-            "ansi-foreground": own,
-            "screen-selection-background": accent,
-            "screen-selection-foreground": own,
-            "text-muted": dim,
-            "foreground-muted": dim,
-            "rule": rule,
-            "line": "ascii" if ascii_only else "solid",
-            "frame": "ascii" if ascii_only else "round",
-            # Scroll bars are drawn with blocks.
-            "scroll": "0" if ascii_only else "1",
-            "border": rule,
-            "border-blurred": rule,
-            "scrollbar": rule,
-            "scrollbar-hover": dim,
-            "scrollbar-active": dim,
-            "scrollbar-background": own,
-            "scrollbar-background-hover": own,
-            "scrollbar-background-active": own,
-            "scrollbar-corner-color": own,
-            "block-cursor-foreground": own,
-            "block-cursor-background": own,
-            "block-cursor-text-style": "bold reverse",
-            "input-cursor-foreground": own,
-            "input-cursor-background": own,
-            "input-cursor-text-style": "reverse",
-            "input-selection-background": accent,
-            "input-selection-foreground": own,
-        },
+        primary=colours.accent,
+        secondary=colours.accent,
+        accent=colours.accent,
+        warning=colours.warning,
+        error=colours.warning,
+        success=colours.accent,
+        foreground=OWN,
+        background=OWN,
+        surface=OWN,
+        panel=OWN,
+        boost=OWN,
+        variables=_variables(colours) | _borders(ascii_only=ascii_only),
     )
+
+
+def _variables(colours: Colours) -> dict[str, str]:
+    """What the style sheets, Textual's included, name: ours and those of the widgets we show."""
+    own = [
+        *("ansi-background", "ansi-foreground", "block-cursor-foreground", "block-cursor-background"),
+        *("input-cursor-foreground", "input-cursor-background", "input-selection-foreground"),
+        *("scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active"),
+        *("scrollbar-corner-color", "screen-selection-foreground"),
+    ]
+    return {
+        **dict.fromkeys(own, OWN),
+        **dict.fromkeys(
+            ("text-muted", "foreground-muted", "scrollbar-hover", "scrollbar-active"), colours.dim
+        ),
+        **dict.fromkeys(("rule", "border", "border-blurred", "scrollbar"), colours.rule),
+        **dict.fromkeys(("screen-selection-background", "input-selection-background"), colours.accent),
+        "block-cursor-text-style": "bold reverse",
+        "input-cursor-text-style": "reverse",
+    }
+
+
+def _borders(*, ascii_only: bool) -> dict[str, str]:
+    """The kinds of border; a scroll bar is drawn with blocks, so it goes where there is ASCII alone."""
+    if ascii_only:
+        return {"line": "ascii", "frame": "ascii", "scroll": "0"}
+    return {"line": "solid", "frame": "round", "scroll": "1"}

@@ -12,6 +12,7 @@ from .. import format
 from ..history import History
 from ..widgets.lines import Lines
 from ..widgets.text import Line, Run, padded, wrapped
+from .heading import first_fitting
 from .panels import Panel, Plot, runs
 
 FIGURE_CELLS = 9
@@ -65,7 +66,9 @@ class GpuPanel(Panel):
             self.query_one(f"#{plot}", Plot).show_title(title)
         sample = history.latest
         host = sample.host if sample is not None else None
-        self.query_one("#gpu-facts", Lines).show([_clocks(gpu), [*_link(gpu), "   ", *_host_short(host)]])
+        self.query_one("#gpu-facts", Lines).show(
+            [_clocks(gpu, self.content_size.width), [*_link(gpu), "   ", *_host_short(host)]]
+        )
 
     def show_charts(self, history: History, now_s: float) -> None:
         """The four plots."""
@@ -127,19 +130,20 @@ def _of(value: float | None, limit: float | None, unit: str) -> str:
     return f"{value:,.0f}{most} {unit}"
 
 
-def _clocks(gpu: Gpu) -> list[Run]:
+def _clocks(gpu: Gpu, width: int) -> Line:
+    """Clock, power, heat and throttling; without the limits where they do not fit."""
     heat = format.UNKNOWN if gpu.temperature_c is None else f"{gpu.temperature_c} °C"
-    line = [
-        *runs(
-            ("SM", _of(gpu.sm_clock_mhz, gpu.sm_clock_max_mhz, "MHz")),
-            ("power", _of(gpu.power_w, gpu.power_limit_w, "W")),
-        ),
-        "   ",
-        (heat, "dim" if heat == format.UNKNOWN else "strong"),
-    ]
+    end: list[Run] = ["   ", (heat, "dim" if heat == format.UNKNOWN else "strong")]
     if gpu.throttle:
-        return [*line, "   ", (f"throttled: {', '.join(gpu.throttle)}", "warning")]
-    return line if gpu.throttle is None else [*line, ("   not throttled", "dim")]
+        end.append((f"   throttled: {', '.join(gpu.throttle)}", "warning"))
+    elif gpu.throttle is not None:
+        end.append(("   not throttled", "dim"))
+    candidates: list[Line] = []
+    for clock_limit, power_limit in ((gpu.sm_clock_max_mhz, gpu.power_limit_w), (None, None)):
+        clock = ("SM", _of(gpu.sm_clock_mhz, clock_limit, "MHz"))
+        power = ("power", _of(gpu.power_w, power_limit, "W"))
+        candidates.append([*runs(clock, power), *end])
+    return first_fitting(candidates, width)
 
 
 def _link(gpu: Gpu) -> list[Run]:

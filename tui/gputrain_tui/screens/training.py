@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from gputrain_runner.feed import Refused, State
 from gputrain_runner.settings import SettingError
@@ -84,10 +85,10 @@ class TrainingScreen(TrainingView):
         with self._answering():
             path = self.feed.recording
             if path is None:
-                self.say(f"recording to {self.control.start_recording()}", "")
+                self.say(f"recording to {_place(self.control.start_recording())}", "")
             else:
                 self.control.stop_recording()
-                self.say(f"recording complete: {path}", "")
+                self.say(f"recording complete: {_place(path)}", "")
 
     def action_restart(self) -> None:
         """Start a new worker with the settings in force."""
@@ -107,3 +108,9 @@ class TrainingScreen(TrainingView):
             raise Refused("nothing is training: r starts a new worker with the same settings")
         if self.feed.state == "finished":
             raise Refused("training has finished: r starts it anew")
+
+
+def _place(path: Path) -> str:
+    """A file for a short line: its name first, then the folder, the user's own as `~`."""
+    folder, home = str(path.parent), str(Path.home())
+    return f"{path.name} in {'~' + folder[len(home) :] if path.is_relative_to(home) else folder}"
