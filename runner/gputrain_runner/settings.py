@@ -173,6 +173,12 @@ def step(name: str, current: Value, up: bool, context: Context) -> Value:
     return rule(name).step(name, current, up, context)
 
 
+def applies(name: str, context: Context) -> bool:
+    """Whether the setting has a meaning for the preset at hand."""
+    of = RULES[name]
+    return name == "device" or not isinstance(of, Choice) or bool(of.choices(context))
+
+
 def initial(preset: Preset, device: str) -> Settings:
     """The settings a preset starts with."""
     return Settings(device=device, batch_size=preset.batch_size, model_size=preset.model.default_size)

@@ -19,6 +19,8 @@ from screen_text import SIZES, look, screen_text, training
         ("M", ("change", "model_size", "x0.5")),
         ("d", ("change", "device", "cpu")),
         ("D", ("change", "device", "cpu")),
+        ("right", ("change", "batch_size", 2048)),
+        ("left", ("change", "batch_size", 512)),
         ("u", ("undo",)),
         ("r", ("restart",)),
         ("space", ("pause",)),

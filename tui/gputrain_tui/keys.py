@@ -94,6 +94,8 @@ TRAINING: tuple[Action, ...] = (
     *_setting_actions(),
     Action("cursor_up", ("up",), "up", "cursor(-1)", "", "mark the setting above"),
     Action("cursor_down", ("down",), "down", "cursor(1)", "", "mark the setting below"),
+    Action("marked_down", ("left",), "←", "turn_marked(False)", "", "turn the marked setting down"),
+    Action("marked_up", ("right",), "→", "turn_marked(True)", "", "turn the marked setting up"),
     Action("edit", ("enter",), "enter", "edit", "edit", "type a value for the marked setting"),
     Action("undo", ("u",), "u", "undo", "undo", "undo the last change"),
     Action("pause", ("space",), "space", "pause", "pause", "pause, or go on"),

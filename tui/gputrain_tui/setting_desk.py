@@ -39,7 +39,6 @@ class SettingDesk:
         self._control = control
         self._asked: dict[str, Value] = {}
         self._changed_s: dict[str, float] = {}
-        self._names = list(ladder.RULES)
         self.cursor = "batch_size"
         """The setting that enter edits."""
 
@@ -75,8 +74,9 @@ class SettingDesk:
 
     def move_cursor(self, by: int) -> None:
         """Mark another setting; stops at either end."""
-        at = self._names.index(self.cursor) + by
-        self.cursor = self._names[max(0, min(at, len(self._names) - 1))]
+        names = self._names
+        at = names.index(self.cursor) + by
+        self.cursor = names[max(0, min(at, len(names) - 1))]
 
     def label(self, name: str) -> str:
         """The setting's name in words."""
@@ -96,6 +96,11 @@ class SettingDesk:
     def rows(self) -> list[SettingRow]:
         """The settings for the panel, in their order."""
         return [self._row(name) for name in self._names]
+
+    @property
+    def _names(self) -> list[str]:
+        """The settings that have a meaning for this preset."""
+        return [name for name in ladder.RULES if ladder.applies(name, self._feed.context)]
 
     def _row(self, name: str) -> SettingRow:
         in_force = self._feed.settings.value(name)

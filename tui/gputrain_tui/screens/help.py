@@ -33,6 +33,7 @@ ON_SETTINGS: Rows = (
     (("data_path_up",), "data path: next"),
     (("models_at_once_up", "models_at_once_down"), "models trained at once: more, fewer"),
     (("cursor_up", "cursor_down"), "mark a setting"),
+    (("marked_down", "marked_up"), "turn the marked setting down, up"),
     (("edit",), "type a value for the marked setting"),
     (("undo",), "undo the last change"),
 )

@@ -34,6 +34,10 @@ class TrainingScreen(TrainingView):
             self._must_train()
             self.desk.turn(name, up)
 
+    def action_turn_marked(self, up: bool) -> None:
+        """Step the marked setting."""
+        self.action_turn(self.desk.cursor, up)
+
     def action_cursor(self, by: int) -> None:
         """Mark another setting."""
         self.desk.move_cursor(by)
