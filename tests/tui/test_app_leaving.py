@@ -17,12 +17,14 @@ import psutil
 import pyte
 import pytest
 
+from fake_worker import until
 from terminal import PROGRAM, Terminal
 
 pytestmark = pytest.mark.terminal
 
 OWN_SCREEN_BACK = b"\x1b[?1049l"
 """With this a program gives the terminal's own screen back."""
+OWN_SCREEN_AWAY = b"\x1b[?1049h"
 CRASH = """
 import sys
 from gputrain_tui import app, launch
@@ -193,3 +195,17 @@ def test_it_does_not_start_on_a_terminal_that_cannot_be_drawn_on(start: Start) -
     assert terminal.wait_end() == 2
     assert terminal.stream.raw.count(b"\n") == 1
     assert b"cannot draw on a terminal of type 'dumb'" in terminal.stream.raw
+
+
+def test_being_stopped_from_outside_does_not_keep_it_from_ending() -> None:
+    with Recorded([PROGRAM]) as terminal:
+        terminal.wait_for("lasagne-mlp")
+        stopped = psutil.Process(terminal.pid)
+        for _ in range(2):
+            entered = terminal.stream.raw.count(OWN_SCREEN_AWAY)
+            stopped.suspend()
+            stopped.resume()
+            until(lambda entered=entered: terminal.stream.raw.count(OWN_SCREEN_AWAY) > entered)  # type: ignore[misc]
+        terminal.wait_for("lasagne-mlp")
+        terminal.send("\x11")
+        assert terminal.wait_end() == 0

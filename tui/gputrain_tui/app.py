@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.command import Provider
+from textual.driver import Driver
 from textual.screen import Screen
 
 from gputrain_presets import Preset
@@ -69,6 +70,15 @@ class GpuTrainApp(FrugalApp[None]):
         look = theme.for_terminal(self.console.color_system, ascii_only=glyphs == "ascii")
         self.register_theme(look)
         self.theme = look.name
+
+    def get_driver_class(self) -> type[Driver]:
+        """The terminal's driver, one that survives being stopped where the system has such a thing."""
+        driver = super().get_driver_class()
+        if driver.__name__ == "LinuxDriver":
+            from .stoppable_driver import StoppableDriver
+
+            return StoppableDriver
+        return driver
 
     def on_load(self) -> None:
         """Draw nothing until the first screen is complete."""
