@@ -95,6 +95,7 @@ def compare(batch_size: int, turns: int) -> dict[str, Any]:
         bare.process.kill()
         for process in of_app:
             process.send_signal(signal.SIGCONT)
+        time.sleep(SKIPPED_S)  # What is typed while the screen comes back is thrown away.
     ratio = median(ratios)
     detail = f"{spread(ratios)} turns; {median(rates):,.0f} samples/s under the app"
     return line(
