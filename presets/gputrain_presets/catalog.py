@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from . import checks
+from . import checks, user_models
 from .explain import WrongKeyError, explain, in_toml, nearest
 from .spec import Preset
 
@@ -35,14 +35,25 @@ def names() -> list[str]:
 def load(name_or_path: str) -> Preset:
     """The built-in preset of that name, or the one in that file.
 
-    A path is told by `.toml` at its end or a separator in it. A data path in a file counts from the
-    file's folder. PresetError says in one line which file and which key is wrong, what was found and
-    what is allowed.
+    A path is told by `.toml` at its end or a separator in it. Paths in a file, of data and of a model's
+    Python file, count from the file's folder. PresetError says in one line which file and which key is
+    wrong, what was found and what is allowed.
     """
     if name_or_path.endswith(".toml") or any(sep in name_or_path for sep in (os.sep, os.altsep) if sep):
         path = Path(name_or_path)
-        return _with_absolute_data(_read(path, name_or_path), path)
+        return _located(_read(path, name_or_path), path, _printable(name_or_path))
+    if name_or_path in _aliases():
+        name, size = _aliases()[name_or_path]
+        preset = _load_built_in(name)
+        return structs.replace(preset, model=structs.replace(preset.model, default_size=size))
     return _load_built_in(name_or_path)
+
+
+def shipped(name: str) -> tuple[Preset, str]:
+    """The built-in preset of that name, and the text of its file; PresetError where there is none."""
+    own_name, _ = _aliases().get(name, (name, ""))
+    _load_built_in(own_name)
+    return load(name), _text(_built_in()[own_name], own_name)
 
 
 # ------------------------------------------------------------------------- built in
@@ -60,12 +71,26 @@ def _load_built_in(name: str) -> Preset:
     file = _built_in().get(name)
     if file is not None:
         return _read(file, file.name)
-    containing = [known for known in names() if name and name in known]
-    near = containing[0] if containing else nearest(name, names())
+    all_names = [*names(), *_aliases()]
+    containing = [known for known in all_names if name and name in known]
+    near = containing[0] if containing else nearest(name, all_names)
     hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(names())}"
     raise PresetError(
         f"no preset is called {in_toml(name)}{hint} (a file's name must end in .toml or contain a {os.sep})"
     )
+
+
+@cache
+def _aliases() -> dict[str, tuple[str, str]]:
+    """The other names of built-in presets: the preset's own and the size to start with."""
+    found: dict[str, tuple[str, str]] = {}
+    for name in _built_in():
+        try:
+            preset = _load_built_in(name)
+        except PresetError:  # Said when that one is loaded.
+            continue
+        found |= {alias: (name, size) for alias, size in preset.aliases.items()}
+    return found
 
 
 def _stated_parameters(name: str) -> float:
@@ -81,10 +106,10 @@ def _stated_parameters(name: str) -> float:
 
 def _read(file: Traversable, label: str) -> Preset:
     """The checked preset in a file that errors call `label`."""
-    label = label if label.isprintable() else repr(label)
+    label = _printable(label)
     text = _text(file, label)
     try:
-        table = _parse(text, label)
+        table = user_models.completed(_parse(text, label))
         checks.before(table)
         preset = msgspec.convert(table, Preset)
         checks.after(preset)
@@ -132,14 +157,29 @@ def _parse(text: str, label: str) -> dict[str, Any]:
         raise PresetError(f"{label}: {place}not valid TOML: {reason}") from None
 
 
-def _with_absolute_data(preset: Preset, path: Path) -> Preset:
-    """The same preset, wherever the worker runs."""
-    data_path = getattr(preset.data, "path", None)
-    if data_path is None:
-        return preset
+def _located(preset: Preset, path: Path, label: str) -> Preset:
+    """The same preset, wherever the worker runs; it knows its file by `label`."""
+    folder = path.absolute().parent
+    data, model = preset.data, preset.model
+    data_path = getattr(data, "path", None)
+    if data_path is not None:
+        data = structs.replace(data, path=str(_from(folder, data_path)))
+    if isinstance(model, user_models.UserModel):
+        file = _from(folder, model.file)
+        if not file.is_file():
+            allowed = f"the path of a Python file; there is none at {file}"
+            raise PresetError(f"{label}: {WrongKeyError('model.file', model.file, allowed)}")
+        model = structs.replace(model, file=str(file))
+    return structs.replace(preset, data=data, model=model, read_from=label)
+
+
+def _from(folder: Path, given: str) -> Path:
+    """The absolute path that a file in that folder means."""
     try:
-        given = Path(data_path).expanduser()
+        return folder / Path(given).expanduser()
     except RuntimeError:  # A name of no user: the folder that it says, then.
-        given = Path(data_path)
-    absolute = path.absolute().parent / given
-    return structs.replace(preset, data=structs.replace(preset.data, path=str(absolute)))
+        return folder / given
+
+
+def _printable(label: str) -> str:
+    return label if label.isprintable() else repr(label)

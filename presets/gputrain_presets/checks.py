@@ -6,12 +6,39 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from .explain import MissingKeyError, WrongKeyError, choice
-from .spec import CrossEntropyLoss, DigitsData, MlpModel, MseLoss, Preset, SgdOptimizer, TeacherData
+from . import user_checks
+from .explain import NOT_KEYS, MissingKeyError, UnknownKeyError, WrongKeyError, choice
+from .image_models import ImageModel
+from .spec import (
+    CrossEntropyLoss,
+    Data,
+    DigitsData,
+    ImagesData,
+    MlpModel,
+    Model,
+    MseLoss,
+    Preset,
+    SgdOptimizer,
+    TeacherData,
+    TextData,
+)
+from .tables import Table
+from .text_models import HierBiLstmModel
+from .user_data import FilesData, RandomData
+from .user_models import UserModel
 
 DIGIT_INPUTS = 784
 DIGIT_CLASSES = 10
+IMAGE_CHANNELS = 3
 LARGEST_WHOLE = 2**63 - 1
+
+_FITTING: tuple[tuple[Any, tuple[type[Data], ...]], ...] = (
+    (MlpModel, (TeacherData, DigitsData, RandomData, FilesData)),
+    (ImageModel, (ImagesData, RandomData, FilesData)),
+    (HierBiLstmModel, (TextData,)),
+    (UserModel, (RandomData, FilesData, DigitsData, ImagesData)),
+)
+"""Families, and the kinds of data that each can be trained on."""
 
 
 def before(table: dict[str, Any]) -> None:
@@ -21,10 +48,13 @@ def before(table: dict[str, Any]) -> None:
             raise WrongKeyError(key, value, "a finite number")
         if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
             raise WrongKeyError(key, value, f"a whole number up to {LARGEST_WHOLE}")
+    for key in NOT_KEYS:
+        if key in table:
+            raise UnknownKeyError(key)
     model = table.get("model")
     if isinstance(model, dict) and "family" not in model:
-        # msgspec takes the only family there is; a file must stay right when there are more.
-        raise MissingKeyError("model.family", "the name of a family of models, such as 'mlp'")
+        families = "the name of a family of models, such as 'mlp'; or model.file a Python file of your own"
+        raise MissingKeyError("model.family", families)
 
 
 def after(preset: Preset) -> None:
@@ -33,6 +63,8 @@ def after(preset: Preset) -> None:
         if not text.strip() or not text.isprintable():
             raise WrongKeyError(key, text, "one line of text")
     _sizes(preset.model)
+    _names_of_sizes(preset)
+    user_checks.check(preset)
     _data_and_model(preset)
     data, optimizer = preset.data, preset.optimizer
     if isinstance(optimizer, SgdOptimizer) and optimizer.nesterov and not optimizer.momentum:
@@ -42,7 +74,7 @@ def after(preset: Preset) -> None:
         raise WrongKeyError("batch_size", preset.batch_size, most)
 
 
-def _sizes(model: MlpModel) -> None:
+def _sizes(model: Model) -> None:
     names = [size.name for size in model.sizes]
     for index, name in enumerate(names):
         key = f"model.sizes[{index}].name"
@@ -55,20 +87,67 @@ def _sizes(model: MlpModel) -> None:
 
 
 def _data_and_model(preset: Preset) -> None:
-    model, data, loss = preset.model, preset.data, preset.loss
-    if isinstance(data, TeacherData) and not isinstance(loss, MseLoss):
-        raise WrongKeyError("loss.kind", _tag(loss), "'mse' where data.kind is 'teacher': numbers")
-    if not isinstance(data, DigitsData):
-        return
-    if not isinstance(loss, CrossEntropyLoss):
-        raise WrongKeyError("loss.kind", _tag(loss), "'cross_entropy' where data.kind is 'digits': labels")
+    model, data = preset.model, preset.data
+    fitting = next(kinds for family, kinds in _FITTING if isinstance(model, family))
+    if not isinstance(data, fitting):
+        where = f"where model.family is {_tag(model)!r}"
+        raise WrongKeyError("data.kind", _tag(data), f"{choice(map(_tag, fitting))} {where}")
+    _loss(preset)
+    if isinstance(model, ImageModel) and isinstance(data, ImagesData):
+        _images(model, data)
+    if isinstance(model, MlpModel) and isinstance(data, DigitsData):
+        _digits(model)
+    if isinstance(model, HierBiLstmModel) and isinstance(data, TextData):
+        _text(model, data)
+
+
+def _loss(preset: Preset) -> None:
+    """A loss of numbers for numbers, of labels for labels; of PyTorch's, the first batch tells."""
+    data, loss = preset.data, preset.loss
+    if isinstance(data, TeacherData) and isinstance(loss, CrossEntropyLoss):
+        raise WrongKeyError("loss.kind", _tag(loss), "'mse' or 'torch' where data.kind is 'teacher': numbers")
+    if isinstance(data, DigitsData | ImagesData | TextData) and isinstance(loss, MseLoss):
+        where = f"where data.kind is {_tag(data)!r}: labels"
+        raise WrongKeyError("loss.kind", _tag(loss), f"'cross_entropy' or 'torch' {where}")
+
+
+def _text(model: HierBiLstmModel, data: TextData) -> None:
+    for key, shortest, longest in (
+        ("document", data.shortest_document, model.longest_document),
+        ("sentence", data.shortest_sentence, model.longest_sentence),
+    ):
+        if shortest > longest:
+            most = f"at most model.longest_{key}, {longest}"
+            raise WrongKeyError(f"data.shortest_{key}", shortest, most)
+
+
+def _digits(model: MlpModel) -> None:
     if model.inputs != DIGIT_INPUTS:
         raise WrongKeyError("model.inputs", model.inputs, f"{DIGIT_INPUTS} where data.kind is 'digits'")
     if model.outputs != DIGIT_CLASSES:
         raise WrongKeyError("model.outputs", model.outputs, f"{DIGIT_CLASSES} where data.kind is 'digits'")
 
 
-def _tag(struct: MseLoss | CrossEntropyLoss) -> str:
+def _images(model: ImageModel, data: ImagesData) -> None:
+    if data.side != model.image_side:
+        raise WrongKeyError("data.side", data.side, f"model.image_side, {model.image_side}")
+    if data.channels != IMAGE_CHANNELS:
+        raise WrongKeyError("data.channels", data.channels, f"3 where model.family is {_tag(model)!r}")
+    if data.path is None and data.classes > model.classes:
+        raise WrongKeyError("data.classes", data.classes, f"at most model.classes, {model.classes}")
+
+
+def _names_of_sizes(preset: Preset) -> None:
+    """Figures and aliases name rungs that there are."""
+    for index, figure in enumerate(preset.published):
+        if figure.size is not None and figure.size not in preset.size_names:
+            raise WrongKeyError(f"published[{index}].size", figure.size, choice(preset.size_names))
+    for alias, size in preset.aliases.items():
+        if size not in preset.size_names:
+            raise WrongKeyError(f"aliases.{alias}", size, choice(preset.size_names))
+
+
+def _tag(struct: Table | type[Table]) -> str:
     return str(struct.__struct_config__.tag)
 
 

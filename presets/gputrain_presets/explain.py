@@ -11,9 +11,13 @@ import msgspec
 from msgspec import inspect
 
 from .spec import Preset
+from .user_models import IDENTIFIER
 
-_PATTERNS = {r"^[\w.+-]+$": "letters, digits and _ . + - only"}
+_PATTERNS = {r"^[\w.+-]+$": "letters, digits and _ . + - only", IDENTIFIER: "a name as in Python"}
 """The patterns of `spec` in words."""
+
+NOT_KEYS = ("read_from",)
+"""Fields of a preset that a file does not give."""
 
 Bounded = inspect.IntType | inspect.FloatType
 
@@ -32,9 +36,17 @@ class MissingKeyError(WrongKeyError):
         ValueError.__init__(self, f"{key}: missing; it must be {allowed}")
 
 
+class UnknownKeyError(WrongKeyError):
+    """A key that a file does not have."""
+
+    def __init__(self, key: str) -> None:
+        ValueError.__init__(self, f"{key}: unknown key")
+
+
 def explain(error: msgspec.ValidationError, table: dict[str, Any]) -> str:
     """msgspec's complaint about the tables of a file, in the file's own terms."""
-    _, _, path = str(error).partition(" - at `$")
+    _, known, path = str(error).rpartition("`$")
+    path = path if known else ""
     node: inspect.Type = inspect.type_info(Preset)
     found: Any = table
     key = ""
@@ -59,8 +71,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def choice(values: Iterable[str]) -> str:
     """Names to choose from, in words."""
-    quoted = [repr(value) for value in values]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+    return _either([repr(value) for value in values])
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def in_toml(value: object) -> str:
@@ -110,7 +125,7 @@ def _wrong_keys(struct: inspect.StructType, found: dict[str, Any], key: str) -> 
     """The first unknown or missing key of a table, in words; None where there is neither."""
     within = f"{key}." if key else ""
     known = [struct.tag_field] if struct.tag_field else []
-    known += [field.encode_name for field in struct.fields]
+    known += [field.encode_name for field in struct.fields if field.encode_name not in NOT_KEYS]
     for name in found:
         if name not in known:
             near = nearest(name, known)
@@ -137,7 +152,10 @@ def allowed(node: inspect.Type) -> str:
         case inspect.StrType():
             return _text(node)
         case inspect.LiteralType():
-            return choice(str(value) for value in node.values)
+            return _either([in_toml(value) for value in node.values])
+        case inspect.DictType():
+            keys, values = allowed(node.key_type), allowed(node.value_type)
+            return f"a table whose keys are {keys} and whose values are {values}"
         case inspect.ListType():
             least = f"at least {node.min_length}, " if node.min_length else ""
             return f"an array of {least}each {allowed(node.item_type)}"

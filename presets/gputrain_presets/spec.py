@@ -6,31 +6,22 @@ union it belongs to; the code that builds it is found in the worker under the sa
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-PositiveInt = Annotated[int, Meta(ge=1)]
-NonNegativeInt = Annotated[int, Meta(ge=0)]
-Fraction = Annotated[float, Meta(ge=0.0, lt=1.0)]
-NonNegativeFloat = Annotated[float, Meta(ge=0.0)]
-PositiveFloat = Annotated[float, Meta(gt=0.0)]
-Name = Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[\w.+-]+$")]
-
-
-class Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of a preset file: an unknown key is an error, not a silent default."""
-
+from .image_models import ImageModel
+from .tables import Fraction, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Rung, Table
+from .text_models import HierBiLstmModel
+from .user_data import FilesData, RandomData
+from .user_models import IDENTIFIER, UserModel
 
 # ---------------------------------------------------------------------------- model
 
 
-class MlpSize(Table, frozen=True, kw_only=True):
-    """One rung of an MLP's size ladder."""
+class MlpSize(Rung, frozen=True, kw_only=True):
+    """A rung of an MLP's size ladder."""
 
-    name: Name
     hidden: Annotated[list[PositiveInt], Meta(min_length=1)]
     """Units of each hidden layer, in order."""
-    parameters: PositiveInt | None = None
-    """Weights and biases, as the origin states them; checked against the built model by a test."""
 
 
 class MlpModel(Table, frozen=True, kw_only=True, tag_field="family", tag="mlp"):
@@ -47,8 +38,7 @@ class MlpModel(Table, frozen=True, kw_only=True, tag_field="family", tag="mlp"):
     sizes: Annotated[list[MlpSize], Meta(min_length=1)]
 
 
-Model = MlpModel
-Size = MlpSize
+Model = MlpModel | ImageModel | HierBiLstmModel | UserModel
 
 # ----------------------------------------------------------------------------- data
 
@@ -75,9 +65,41 @@ class DigitsData(Table, frozen=True, kw_only=True, tag_field="kind", tag="digits
     seed: NonNegativeInt = 0
 
 
-Data = TeacherData | DigitsData
+class ImagesData(Table, frozen=True, kw_only=True, tag_field="kind", tag="images"):
+    """Images with labels: a user's folder of them, or a bounded pool of synthetic ones."""
+
+    training_samples: PositiveInt
+    validation_samples: NonNegativeInt
+    side: Annotated[int, Meta(ge=1, le=4096)] = 224
+    """Pixels along each side of an image, as the model takes it."""
+    channels: Literal[1, 3] = 3
+    """3: colour, 1: grey."""
+    classes: PositiveInt = 8
+    """Classes that occur in the synthetic pool; in a folder each subfolder is one."""
+    path: str | None = None
+    """A folder with a subfolder of images for each class, or with `train` and `val` of that form."""
+    seed: NonNegativeInt = 0
+
+
+class TextData(Table, frozen=True, kw_only=True, tag_field="kind", tag="text"):
+    """Synthetic documents: frequent words, and in most sentences a few that hint at a class."""
+
+    training_samples: PositiveInt
+    validation_samples: NonNegativeInt
+    shortest_document: PositiveInt = 2
+    """Sentences; the model's `longest_document` is the most."""
+    shortest_sentence: PositiveInt = 3
+    """Words; the model's `longest_sentence` is the most."""
+    seed: NonNegativeInt = 0
+
+
+Data = TeacherData | DigitsData | ImagesData | TextData | RandomData | FilesData
 
 # ------------------------------------------------------------------ loss, optimizer
+
+TorchName = Annotated[str, Meta(max_length=100, pattern=IDENTIFIER)]
+Argument = bool | int | float | str | list[bool | int | float]
+"""A value that PyTorch is called with; an array becomes a tuple, for a loss's weights a tensor."""
 
 
 class MseLoss(Table, frozen=True, kw_only=True, tag_field="kind", tag="mse"):
@@ -88,7 +110,14 @@ class CrossEntropyLoss(Table, frozen=True, kw_only=True, tag_field="kind", tag="
     """Softmax cross-entropy of class scores against integer labels, averaged over samples."""
 
 
-Loss = MseLoss | CrossEntropyLoss
+class TorchLoss(Table, frozen=True, kw_only=True, tag_field="kind", tag="torch"):
+    """A loss of `torch.nn` by its name there."""
+
+    name: TorchName
+    arguments: dict[str, Argument] = {}  # noqa: RUF012
+
+
+Loss = MseLoss | CrossEntropyLoss | TorchLoss
 
 
 class SgdOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="sgd"):
@@ -117,7 +146,16 @@ class NadamOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="na
     momentum_decay: NonNegativeFloat = 0.004
 
 
-Optimizer = SgdOptimizer | AdamOptimizer | NadamOptimizer
+class TorchOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="torch"):
+    """An optimizer of `torch.optim` by its name there."""
+
+    name: TorchName
+    lr: PositiveFloat | None = None
+    """The learning rate; PyTorch's default for this optimizer, if not given."""
+    arguments: dict[str, Argument] = {}  # noqa: RUF012
+
+
+Optimizer = SgdOptimizer | AdamOptimizer | NadamOptimizer | TorchOptimizer
 
 # --------------------------------------------------------------------------- preset
 
@@ -127,10 +165,13 @@ class Published(Table, frozen=True, kw_only=True):
 
     hardware: str
     framework: str
+    size: Name | None = None
+    """The rung of the size ladder that was measured; none: the default one."""
     batch_size: PositiveInt
     passes: Literal["training", "forward"]
     value: PositiveFloat
     unit: str
+    """`ms` for a batch, `images/s`, or in words."""
     source: str
 
 
@@ -140,8 +181,10 @@ class Preset(Table, frozen=True, kw_only=True):
     name: Name
     title: str
     """One line: what it is."""
-    origin: str
+    origin: str = ""
     """Where it comes from and what was seen there, in a sentence or two."""
+    read_from: str | None = None
+    """The file that it was read from, as the user named it; None: built in. Not a key of the file."""
     batch_size: PositiveInt
     epochs: PositiveInt | None = None
     """Epochs the origin trained for; shown, never enforced."""
@@ -151,9 +194,11 @@ class Preset(Table, frozen=True, kw_only=True):
     data: Data
     loss: Loss
     optimizer: Optimizer
-    published: list[Published] = []
+    published: list[Published] = []  # noqa: RUF012 - msgspec copies it
+    aliases: dict[Name, Name] = {}  # noqa: RUF012
+    """Other names of the preset, each with the size it starts with in place of the default one."""
 
-    def size(self, name: str) -> Size:
+    def size(self, name: str) -> Rung:
         """The rung of the size ladder called `name`; KeyError where there is none."""
         for size in self.model.sizes:
             if size.name == name:
