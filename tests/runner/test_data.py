@@ -12,6 +12,7 @@ import gputrain_presets
 from gputrain_presets.spec import DigitsData, MlpModel, TeacherData
 from gputrain_runner.worker import data
 from gputrain_runner.worker.data import generation
+from training import in_memory
 
 LASAGNE = gputrain_presets.load("lasagne-mlp")
 KERAS = gputrain_presets.load("keras-mnist-mlp")
@@ -28,14 +29,13 @@ def digits(training: int = 3000, validation: int = 1000, **changes: object) -> d
 
 
 def validation_of(dataset: data.Dataset) -> data.Split:
-    assert dataset.validation is not None
-    return dataset.validation
+    return in_memory(dataset.validation)
 
 
 def test_the_teachers_data_has_the_shapes_asked_for() -> None:
     dataset = teacher()
 
-    for split, samples in ((dataset.training, 6000), (validation_of(dataset), 2000)):
+    for split, samples in ((in_memory(dataset.training), 6000), (validation_of(dataset), 2000)):
         assert len(split) == samples
         assert (split.inputs.shape, split.inputs.dtype) == ((samples, 75), torch.float32)
         assert (split.targets.shape, split.targets.dtype) == ((samples, 10), torch.float32)
@@ -46,7 +46,7 @@ def test_the_teachers_data_has_the_shapes_asked_for() -> None:
 
 
 def test_the_teachers_inputs_are_standard_normal() -> None:
-    inputs = teacher().training.inputs
+    inputs = in_memory(teacher().training).inputs
 
     assert inputs.mean(0).abs().max().item() < 0.06
     assert inputs.std(0).sub(1).abs().max().item() < 0.06
@@ -54,7 +54,7 @@ def test_the_teachers_inputs_are_standard_normal() -> None:
 
 
 def test_the_teachers_targets_are_within_reach_and_spread() -> None:
-    targets = teacher(noise=0.0).training.targets
+    targets = in_memory(teacher(noise=0.0).training).targets
 
     assert targets.abs().max().item() < 1
     assert targets.std(0).min().item() > 0.3
@@ -64,9 +64,9 @@ def test_the_teachers_targets_are_within_reach_and_spread() -> None:
 def test_noise_is_what_is_added_to_the_teachers_outputs() -> None:
     clean, noisy = teacher(noise=0.0), teacher(noise=0.05)
 
-    added = noisy.training.targets - clean.training.targets
+    added = in_memory(noisy.training).targets - in_memory(clean.training).targets
 
-    assert torch.equal(clean.training.inputs, noisy.training.inputs)
+    assert torch.equal(in_memory(clean.training).inputs, in_memory(noisy.training).inputs)
     assert added.std().item() == pytest.approx(0.05, rel=0.05)
     assert added.mean().abs().item() < 0.005
 
@@ -75,11 +75,11 @@ def test_training_and_validation_have_the_same_teacher() -> None:
     """A linear fit to one explains most of the other, though they share no sample."""
     dataset = teacher(noise=0.0)
     held_out = validation_of(dataset)
-    fit = torch.linalg.lstsq(dataset.training.inputs, dataset.training.targets).solution
+    fit = torch.linalg.lstsq(in_memory(dataset.training).inputs, in_memory(dataset.training).targets).solution
     left = (held_out.inputs @ fit - held_out.targets).var() / held_out.targets.var()
 
     assert left.item() < 0.5
-    assert not torch.isin(held_out.inputs[:, 0], dataset.training.inputs[:, 0]).all()
+    assert not torch.isin(held_out.inputs[:, 0], in_memory(dataset.training).inputs[:, 0]).all()
 
 
 @pytest.mark.parametrize("make", [teacher, digits])
@@ -99,12 +99,13 @@ def test_the_number_of_cores_changes_no_random_number(
     monkeypatch.setattr(generation, "_threads", lambda: 1)
     one = make()
 
-    assert torch.equal(many.training.inputs, one.training.inputs)
+    assert torch.equal(in_memory(many.training).inputs, in_memory(one.training).inputs)
 
 
 def tensors(dataset: data.Dataset) -> list[torch.Tensor]:
     held_out = validation_of(dataset)
-    return [dataset.training.inputs, dataset.training.targets, held_out.inputs, held_out.targets]
+    training = in_memory(dataset.training)
+    return [training.inputs, training.targets, held_out.inputs, held_out.targets]
 
 
 def test_the_data_is_the_same_for_every_size_of_the_model() -> None:
@@ -115,8 +116,8 @@ def test_the_data_is_the_same_for_every_size_of_the_model() -> None:
 
     one, other = data.load(wanted, model), data.load(wanted, larger)
 
-    assert torch.equal(one.training.inputs, other.training.inputs)
-    assert torch.equal(one.training.targets, other.training.targets)
+    assert torch.equal(in_memory(one.training).inputs, in_memory(other.training).inputs)
+    assert torch.equal(in_memory(one.training).targets, in_memory(other.training).targets)
 
 
 @pytest.mark.parametrize("make", [teacher, digits])
@@ -127,7 +128,7 @@ def test_without_validation_samples_there_is_no_validation_split(make: Callable[
 def test_the_stand_in_for_digits_has_their_shapes() -> None:
     dataset = digits()
 
-    for split, samples in ((dataset.training, 3000), (validation_of(dataset), 1000)):
+    for split, samples in ((in_memory(dataset.training), 3000), (validation_of(dataset), 1000)):
         assert (split.inputs.shape, split.inputs.dtype) == ((samples, 784), torch.float32)
         assert (split.targets.shape, split.targets.dtype) == ((samples,), torch.int64)
         assert split.inputs.is_contiguous()
@@ -141,17 +142,19 @@ def test_the_stand_in_for_digits_has_their_shapes() -> None:
 
 def test_l2_makes_every_sample_of_length_one() -> None:
     plain, normalised = digits(), digits(normalise="l2")
-    length = plain.training.inputs.norm(dim=1, keepdim=True)
+    length = in_memory(plain.training).inputs.norm(dim=1, keepdim=True)
 
-    assert torch.allclose(normalised.training.inputs.norm(dim=1), torch.ones(3000))
-    assert torch.allclose(normalised.training.inputs * length, plain.training.inputs, atol=1e-6)
-    assert torch.equal(normalised.training.targets, plain.training.targets)
+    assert torch.allclose(in_memory(normalised.training).inputs.norm(dim=1), torch.ones(3000))
+    assert torch.allclose(
+        in_memory(normalised.training).inputs * length, in_memory(plain.training).inputs, atol=1e-6
+    )
+    assert torch.equal(in_memory(normalised.training).targets, in_memory(plain.training).targets)
 
 
 def test_the_stand_in_is_neither_hopeless_nor_given_away() -> None:
     """The nearest class mean is right far more often than chance, and far from always."""
     dataset = digits(normalise="l2")
-    training, held_out = dataset.training, validation_of(dataset)
+    training, held_out = in_memory(dataset.training), validation_of(dataset)
     means = torch.stack([training.inputs[training.targets == label].mean(0) for label in range(10)])
 
     guessed = torch.cdist(held_out.inputs, means).argmin(1)

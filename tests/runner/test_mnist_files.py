@@ -15,6 +15,7 @@ import torch
 import gputrain_presets
 from gputrain_presets.spec import DigitsData
 from gputrain_runner.worker import data
+from training import in_memory
 
 MODEL = gputrain_presets.load("keras-mnist-mlp").model
 RANDOM = np.random.default_rng(0)
@@ -89,19 +90,20 @@ def test_every_form_gives_the_same_digits(tmp_path: Path, write: Callable[[Path]
 
     assert dataset.description == f"MNIST from {path}: 30 + 20 images"
     assert not dataset.synthetic
-    assert dataset.training.inputs.dtype == torch.float32
+    assert in_memory(dataset.training).inputs.dtype == torch.float32
     assert torch.allclose(
-        dataset.training.inputs, torch.from_numpy(TRAINING.reshape(30, 784).astype(np.float32) / 255)
+        in_memory(dataset.training).inputs,
+        torch.from_numpy(TRAINING.reshape(30, 784).astype(np.float32) / 255),
     )
-    assert dataset.training.targets.dtype == torch.int64
-    assert dataset.training.targets.tolist() == TRAINING_LABELS.tolist()
+    assert in_memory(dataset.training).targets.dtype == torch.int64
+    assert in_memory(dataset.training).targets.tolist() == TRAINING_LABELS.tolist()
     assert dataset.validation is not None
-    assert dataset.validation.inputs.shape == (20, 784)
-    assert dataset.validation.targets.tolist() == TEST_LABELS.tolist()
+    assert in_memory(dataset.validation).inputs.shape == (20, 784)
+    assert in_memory(dataset.validation).targets.tolist() == TEST_LABELS.tolist()
 
 
 def test_l2_makes_every_image_of_length_one_and_leaves_a_blank_one_blank(tmp_path: Path) -> None:
-    inputs = load(write_idx(tmp_path), normalise="l2").training.inputs
+    inputs = in_memory(load(write_idx(tmp_path), normalise="l2").training).inputs
 
     assert not inputs[0].any()
     assert torch.allclose(inputs[1:].norm(dim=1), torch.ones(29))

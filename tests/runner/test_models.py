@@ -14,6 +14,7 @@ import gputrain_presets
 from gputrain_presets import Preset
 from gputrain_presets.spec import AdamOptimizer, CrossEntropyLoss, MlpModel, MlpSize, MseLoss
 from gputrain_runner.worker import data, losses, models, optimizers
+from training import in_memory
 
 EVERY_SIZE = [
     (name, size) for name in gputrain_presets.names() for size in gputrain_presets.load(name).size_names
@@ -152,7 +153,7 @@ def test_an_optimizer_has_the_presets_figures() -> None:
 def losses_while_training(preset: Preset, dataset: data.Dataset, model: nn.Module, steps: int) -> list[float]:
     optimizer = optimizers.build(preset.optimizer, model.parameters())
     loss_of = losses.build(preset.loss)
-    inputs, targets = dataset.training.inputs, dataset.training.targets
+    inputs, targets = in_memory(dataset.training).inputs, in_memory(dataset.training).targets
     seen = []
     for _ in range(steps):
         chosen = torch.randint(len(dataset.training), (preset.batch_size,))
@@ -179,9 +180,9 @@ def test_a_preset_learns_with_its_own_optimizer_and_batch(name: str, size: str, 
     assert dataset.validation is not None
     model.eval()
     with torch.no_grad():
-        outputs = model(dataset.validation.inputs)
-    validation = losses.build(preset.loss)(outputs, dataset.validation.targets).item()
+        outputs = model(in_memory(dataset.validation).inputs)
+    validation = losses.build(preset.loss)(outputs, in_memory(dataset.validation).targets).item()
     assert validation < left * seen[0]
     if losses.counts_correct(preset.loss):
-        correct = (outputs.argmax(1) == dataset.validation.targets).float().mean().item()
+        correct = (outputs.argmax(1) == in_memory(dataset.validation).targets).float().mean().item()
         assert correct > 0.5

@@ -7,11 +7,16 @@ from typing import assert_never
 
 from torch import Tensor, optim
 
-from gputrain_presets import spec
+from gputrain_presets import PresetError, spec
+
+from . import torch_parts
 
 
 def build(optimizer: spec.Optimizer, parameters: Iterable[Tensor]) -> optim.Optimizer:
-    """The optimizer over `parameters`; whether it runs foreach or fused is PyTorch's choice."""
+    """The optimizer over `parameters`; whether it runs foreach or fused is PyTorch's choice.
+
+    PresetError where PyTorch has no optimizer of that name, or not with such arguments.
+    """
     match optimizer:
         case spec.SgdOptimizer():
             return optim.SGD(
@@ -31,4 +36,19 @@ def build(optimizer: spec.Optimizer, parameters: Iterable[Tensor]) -> optim.Opti
                 eps=optimizer.eps,
                 momentum_decay=optimizer.momentum_decay,
             )
+        case spec.TorchOptimizer():
+            return _named(optimizer, parameters)
     assert_never(optimizer)
+
+
+def _named(optimizer: spec.TorchOptimizer, parameters: Iterable[Tensor]) -> optim.Optimizer:
+    of = torch_parts.find("optimizer", optimizer.name, optim, optim.Optimizer)
+    if "lr" in optimizer.arguments:
+        raise PresetError("optimizer.arguments.lr: the learning rate has a place of its own, optimizer.lr")
+    arguments: dict[str, object] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in optimizer.arguments.items()
+    }
+    if optimizer.lr is not None:
+        arguments["lr"] = optimizer.lr
+    return torch_parts.make("optimizer", of, arguments, parameters)

@@ -14,6 +14,7 @@ from .dataset import Dataset, Split
 from .generation import empty
 from .mnist_files import Digits, read
 
+INPUTS = 28 * 28
 CHUNK = 4096
 """Images normalised at a time, so that what is squared on the way stays in the cache."""
 

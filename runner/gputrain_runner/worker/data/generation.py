@@ -16,19 +16,19 @@ CHUNK = 1 << 18
 """Numbers drawn from one seed at a time: 1 MB, which stays in the cache."""
 
 
-def empty(*shape: int) -> Tensor:
-    """An uninitialised float32 tensor of that shape; DataError where there is no memory for it.
+def empty(*shape: int, dtype: str = "float32") -> Tensor:
+    """An uninitialised tensor of that shape and type; DataError where there is no memory for it.
 
     NumPy asks the kernel for huge pages where PyTorch does not: fewer page faults while it is
     filled and fewer misses when rows are picked from it at random.
     """
     try:
-        return torch.from_numpy(np.empty(shape, dtype=np.float32))
+        return torch.from_numpy(np.empty(shape, dtype=dtype))
     except (MemoryError, ValueError):  # ValueError: more than an address can reach.
         sizes = " x ".join(f"{size:,}" for size in shape)
-        needed_gb = math.prod(shape) * 4 / 1e9
+        needed_gb = math.prod(shape) * np.dtype(dtype).itemsize / 1e9
         raise DataError(
-            f"data of {sizes} float32 needs {needed_gb:,.1f} GB, more memory than there is: use fewer samples"
+            f"data of {sizes} {dtype} needs {needed_gb:,.1f} GB, more memory than there is: use fewer samples"
         ) from None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gputrain_presets.spec import Model, TeacherData
+from gputrain_presets.spec import MlpModel, TeacherData
 
 from .dataset import Dataset, Split
 from .generation import empty, fill_normal
@@ -32,7 +32,7 @@ class Teacher:
         return (inputs @ self.hidden).tanh_().matmul(self.output).tanh_()
 
 
-def load(data: TeacherData, model: Model) -> Dataset:
+def load(data: TeacherData, model: MlpModel) -> Dataset:
     """The data of that seed; of the model only its inputs and outputs matter, not its size."""
     teacher = _teacher(data.seed, model.inputs, model.outputs)
     training = _split(data.training_samples, teacher, data, stream=2)
