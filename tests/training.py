@@ -10,6 +10,7 @@ from gputrain_presets.spec import AdamOptimizer, NadamOptimizer, SgdOptimizer
 from gputrain_runner import settings
 from gputrain_runner.settings import Settings
 from gputrain_runner.worker import data
+from gputrain_runner.worker.data import AnySplit, Split
 from gputrain_runner.worker.trainer import Trainer
 from training_presets import small
 
@@ -21,12 +22,18 @@ def trainer(preset: Preset, device: str = "cpu", seed: int = 0) -> Trainer:
     return Trainer(preset, dataset, settings.initial(preset, device), seed)
 
 
+def in_memory(split: AnySplit | None) -> Split:
+    """A split whose samples lie in memory, as those of a synthetic data set do."""
+    assert isinstance(split, Split)
+    return split
+
+
 def losses_of(of: Trainer, steps: int) -> list[float]:
     """Train some steps; the loss of each."""
     values = []
     for _ in range(steps):
-        if of.batches.exhausted:
-            of.batches.begin_epoch()
+        if of.order.exhausted:
+            of.begin_epoch()
         of.step()
         assert of.loss is not None
         values.append(of.loss.item())

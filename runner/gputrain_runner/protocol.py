@@ -12,7 +12,7 @@ from msgspec import Struct
 from gputrain_presets import Preset
 
 from .settings import Settings, Value
-from .timeline import Device, Level, Memory, Phase, StepMs, Validation
+from .timeline import Device, Flags, Level, Memory, Phase, StepMs, Validation
 
 # ------------------------------------------------------------- session to worker
 
@@ -37,7 +37,7 @@ class Start(Struct, frozen=True, kw_only=True, tag=True):
     epochs: int | None = None
     """Stop after this many epochs, each with its validation."""
     seconds: float | None = None
-    """Stop this long after the first step began."""
+    """Stop this long after the first step began, not counting what compiling and capturing take."""
     scheduled: list[ScheduledChange] = []
 
 
@@ -94,6 +94,8 @@ class Started(Struct, frozen=True, kw_only=True, tag=True):
     parameters: int
     training_samples: int
     validation_samples: int
+    flags: Flags | None = None
+    """PyTorch's switches."""
 
 
 class Progress(Struct, frozen=True, kw_only=True, tag=True):
@@ -131,6 +133,10 @@ class Changed(Struct, frozen=True, kw_only=True, tag=True):
     error: str | None
     settings: Settings
     """The settings in force now."""
+    preparation_ms: float | None = None
+    """Time until `done_at` that went into compiling or capturing the step."""
+    flags: Flags | None = None
+    """PyTorch's switches in force now, where the change altered any."""
 
 
 class Paused(Struct, frozen=True, kw_only=True, tag=True):
@@ -161,8 +167,8 @@ class SizeFacts(Struct, frozen=True, kw_only=True):
     parameters: int
     tensors: int
     """Parameter tensors."""
-    forward_flops_per_sample: int
-    """A multiplication or an addition is one FLOP."""
+    forward_flops_per_sample: int | None
+    """A multiplication or an addition is one FLOP; None where a user's own model cannot be counted."""
 
 
 class Described(Struct, frozen=True, kw_only=True, tag=True):

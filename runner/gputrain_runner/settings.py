@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from msgspec import Struct, structs
 
-from gputrain_presets import Preset
+from gputrain_presets import Preset, spec, text_models
 
-Value = str | int
+Value = str | int | None
+"""None: the setting has no meaning for the preset at hand."""
 
 
 class SettingError(ValueError):
@@ -31,7 +32,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     precision: str = "fp32"
     execution: str = "eager"
     data_path: str = "host"
+    workers: int = 2
+    """Processes of the `loader` data path."""
     models_at_once: int = 1
+    passes: str = "training"
+    threads: int | None = None
+    """PyTorch's intra-op threads on the CPU; None until PyTorch has said what it uses by itself."""
+    memory_format: str | None = None
+    recurrence: str | None = None
 
     def value(self, name: str) -> Value:
         """The value of the setting called `name`."""
@@ -50,6 +58,8 @@ class Context:
     preset: Preset
     devices: Sequence[str] = ()
     """The devices PyTorch can use, best first; empty while that is not known yet."""
+    cores: int = 64
+    """Logical cores that training may use."""
     loaded_samples: int | None = None
     """Training samples there are once the data is loaded; files hold what they hold."""
 
@@ -105,22 +115,24 @@ class Count:
     largest: Callable[[Context], int]
     limit: str
     """What the largest value is, in words."""
+    smallest: int = 1
 
     def parse(self, name: str, text: str, context: Context) -> Value:
         """`text` as a value of this setting."""
         largest = self.largest(context)
-        if not re.fullmatch(r"[0-9]{1,18}", text) or not 1 <= int(text) <= largest:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or not self.smallest <= int(text) <= largest:
             raise SettingError(
-                f"{name}: found {text!r}, allowed: a whole number from 1 to {largest} ({self.limit})"
+                f"{name}: found {text!r}, allowed: a whole number from {self.smallest} to {largest} "
+                f"({self.limit})"
             )
         return int(text)
 
     def step(self, name: str, current: Value, up: bool, context: Context) -> Value:
         """Twice or half of `current`."""
-        value = int(current)
-        stepped = value * 2 if up else value // 2
-        if stepped < 1:
-            raise SettingError(f"{self.label}: 1 is the smallest")
+        value = int(current or 0)
+        stepped = max(1, value * 2) if up else value // 2
+        if stepped < self.smallest or stepped == value:
+            raise SettingError(f"{self.label}: {value} is the smallest")
         if stepped > self.largest(context):
             raise SettingError(f"{self.label}: {stepped:,} is more than {self.limit}")
         return stepped
@@ -129,8 +141,16 @@ class Count:
 Rule = Choice | Count
 
 
-def _only(*values: Value) -> Callable[[Context], Sequence[Value]]:
+def _always(*values: Value) -> Callable[[Context], Sequence[Value]]:
     return lambda _context: values
+
+
+def _for_images(context: Context) -> Sequence[Value]:
+    return ("channels_first", "channels_last") if isinstance(context.preset.data, spec.ImagesData) else ()
+
+
+def _for_recurrent(context: Context) -> Sequence[Value]:
+    return ("fused", "stepwise") if isinstance(context.preset.model, text_models.HierBiLstmModel) else ()
 
 
 RULES: dict[str, Rule] = {
@@ -146,10 +166,15 @@ RULES: dict[str, Rule] = {
         "the training samples there are",
     ),
     "model_size": Choice("model size", lambda context: context.preset.size_names, wraps=False),
-    "precision": Choice("precision", _only("fp32")),
-    "execution": Choice("execution", _only("eager")),
-    "data_path": Choice("data path", _only("host")),
-    "models_at_once": Choice("models at once", _only(1)),
+    "precision": Choice("precision", _always("fp32", "tf32", "bf16", "fp16")),
+    "execution": Choice("execution", _always("eager", "compiled", "graph")),
+    "data_path": Choice("data path", _always("loader", "host", "pinned", "prefetch", "resident")),
+    "workers": Count("loader workers", lambda _context: 64, "more would not help", smallest=0),
+    "models_at_once": Count("models at once", lambda _context: 4096, "4,096"),
+    "passes": Choice("passes", _always("training", "forward")),
+    "threads": Count("CPU threads", lambda context: 4 * context.cores, "four times the cores"),
+    "memory_format": Choice("memory format", _for_images),
+    "recurrence": Choice("recurrence", _for_recurrent),
 }
 """Every setting by its name, in the order in which it is shown."""
 
@@ -181,4 +206,40 @@ def applies(name: str, context: Context) -> bool:
 
 def initial(preset: Preset, device: str) -> Settings:
     """The settings a preset starts with."""
-    return Settings(device=device, batch_size=preset.batch_size, model_size=preset.model.default_size)
+    context = Context(preset)
+    return Settings(
+        device=device,
+        batch_size=preset.batch_size,
+        model_size=preset.model.default_size,
+        memory_format="channels_first" if applies("memory_format", context) else None,
+        recurrence="fused" if applies("recurrence", context) else None,
+    )
+
+
+_TF32_AND_BF16_SINCE = (8, 0)
+
+
+def refusal(wanted: Settings, capability: str | None) -> str | None:
+    """Why such settings cannot work together on their device, where that can be said without trying.
+
+    Args:
+        wanted: the settings.
+        capability: the device's CUDA compute capability as "8.0"; None on a CPU.
+    """
+    on_cpu = wanted.device == "cpu"
+    if wanted.execution == "graph" and on_cpu:
+        return "execution graph needs a CUDA GPU: a graph replays kernels without the host, a CPU has none"
+    if wanted.execution == "graph" and wanted.precision == "fp16" and wanted.passes == "training":
+        return "execution graph with fp16: its loss scale is decided on the host at every step; use bf16"
+    if wanted.data_path == "pinned" and on_cpu:
+        return "data path pinned needs a CUDA GPU: pinned memory is for copies to one"
+    if wanted.precision == "tf32" and on_cpu:
+        return "precision tf32 needs an NVIDIA GPU of compute capability 8.0 (Ampere) or newer"
+    if wanted.precision in ("tf32", "bf16") and capability is not None:
+        found = tuple(int(part) for part in capability.split("."))
+        if found < _TF32_AND_BF16_SINCE:
+            return (
+                f"precision {wanted.precision} needs compute capability 8.0 (Ampere) or newer, "
+                f"this GPU has {capability}"
+            )
+    return None

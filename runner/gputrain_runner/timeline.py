@@ -18,6 +18,10 @@ PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 
 Level = Literal["info", "warning", "error"]
 
+Flags = dict[str, str | bool | int]
+"""PyTorch's switches that decide arithmetic and speed, by their names there: `cuda.matmul.allow_tf32`,
+`cudnn.benchmark`, `num_threads` and their like."""
+
 
 class Phase(Struct, frozen=True, kw_only=True):
     """Mean time of one phase over the instrumented steps of a sample."""
@@ -141,6 +145,10 @@ class Change(Struct, frozen=True, kw_only=True, tag_field="kind", tag="change", 
     error: str | None = None
     applied_in_ms: float | None = None
     """From being asked for to the end of the first step under it."""
+    preparation_ms: float | None = None
+    """How much of that went into compiling or capturing the step; null where nothing was."""
+    flags: Flags | None = None
+    """PyTorch's switches from now on, where the change altered any."""
 
 
 class Rate(Struct, frozen=True, kw_only=True):
@@ -213,6 +221,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     command: list[str]
     data: str | None = None
     """What the data is in words, "synthetic ..." where it is; null until it is loaded."""
+    flags: Flags | None = None
+    """PyTorch's switches at the first step; a change that alters them has the new ones."""
 
 
 class Host(Struct, frozen=True, kw_only=True):

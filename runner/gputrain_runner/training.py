@@ -26,7 +26,7 @@ from .protocol import (
 )
 from .settings import Context, SettingError, Settings, Value
 from .telemetry.reading import Reading
-from .timeline import Change
+from .timeline import Change, Flags
 from .undo import AskedChange, ChangeLog
 
 
@@ -66,6 +66,8 @@ class Training:
         self._latest = latest
         self._first_worker = True
         self._loaded_samples: int | None = None
+        self._own_threads: int | None = None
+        self._flags: Flags | None = None
         self._handlers: dict[type[Report], Callable[[Any], None]] = {
             Started: self._take_started,
             Progress: self._take_progress,
@@ -81,7 +83,7 @@ class Training:
     def context(self) -> Context:
         """What the allowed values of the settings depend on."""
         devices = [device.device for device in self._book.header.devices]
-        return Context(self._options.preset, devices, self._loaded_samples)
+        return Context(self._options.preset, devices, loaded_samples=self._loaded_samples)
 
     def take(self, report: Report) -> None:
         """Take in what the worker reports; `Hello` is for `begin`."""
@@ -94,6 +96,7 @@ class Training:
         if self.started or self.state != "starting":
             return None
         header = self._book.header
+        self._own_threads = hello.threads
         host = structs.replace(header.host, torch=hello.torch, cuda=hello.cuda, cudnn=hello.cudnn)
         self._book.revise(structs.replace(header, host=host, devices=hello.devices))
         try:
@@ -158,7 +161,7 @@ class Training:
         device = resolve_device(self._device_asked, self.context)
         return Start(
             preset=options.preset,
-            settings=self.settings.with_value("device", device),
+            settings=self._with_threads(self.settings.with_value("device", device)),
             seed=options.seed,
             report_every_s=options.report_every_s,
             steps=None if options.steps is None else max(1, options.steps - done.step),
@@ -166,6 +169,10 @@ class Training:
             seconds=options.seconds,  # Counts from a worker's first step.
             scheduled=resolve_scheduled(options.scheduled, self.context, done.step),
         )
+
+    def _with_threads(self, chosen: Settings) -> Settings:
+        """Where no number of threads was asked for, the one PyTorch uses by itself."""
+        return chosen if chosen.threads is not None else chosen.with_value("threads", self._own_threads)
 
     def _revise_start(self) -> None:
         """The header tells the settings that the session, not a later worker, began with."""
@@ -181,7 +188,13 @@ class Training:
         self._revise_start()
         header = self._book.header
         session = structs.replace(header.session, data=started.data)
+        if self._first_worker:
+            session = structs.replace(session, flags=started.flags)
         self._book.revise(structs.replace(header, session=session))
+        if not self._first_worker and started.flags is not None and started.flags != self._flags:
+            switches = ", ".join(f"{name} {value}" for name, value in started.flags.items())
+            self._book.say("info", f"PyTorch's switches in this worker: {switches}", self._t(started.at))
+        self._flags = started.flags
 
     def _take_progress(self, progress: Progress) -> None:
         totals = self._book.totals
@@ -191,6 +204,7 @@ class Training:
 
     def _take_changed(self, changed: Changed) -> None:
         before, self.settings = self.settings, changed.settings
+        self._flags = changed.flags or self._flags
         self.changes.answered(changed)
         self._book.add(
             Change(
@@ -202,6 +216,8 @@ class Training:
                 ok=changed.ok,
                 error=changed.error,
                 applied_in_ms=(changed.done_at - changed.asked_at) * 1e3,
+                preparation_ms=changed.preparation_ms,
+                flags=changed.flags,
             )
         )
         if changed.ok and before.model_size != changed.settings.model_size:

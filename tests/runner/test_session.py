@@ -107,7 +107,7 @@ def test_the_device_is_the_best_or_the_one_asked_for(start: Start, asked: str | 
 
 def test_options_become_settings(start: Start) -> None:
     session = start(batch_size=128, model_size="large", overrides=[("batch_size", "256"), ("device", "cpu")])
-    assert session.settings == Settings(device="cpu", batch_size=256, model_size="large")
+    assert session.settings == Settings(device="cpu", batch_size=256, model_size="large", threads=2)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_undo_goes_back_one_change_at_a_time(start: Start) -> None:
         assert (changes(session)[-1].setting, changes(session)[-1].to) == (setting, to)
     with pytest.raises(Refused, match="nothing to undo"):
         session.undo()
-    assert session.settings == Settings(device="cpu", batch_size=1024, model_size="small")
+    assert session.settings == Settings(device="cpu", batch_size=1024, model_size="small", threads=2)
 
 
 def test_undo_reverses_what_is_still_on_its_way(start: Start) -> None:

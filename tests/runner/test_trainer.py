@@ -11,6 +11,8 @@ from torch import Tensor
 
 from gputrain_presets import spec
 from gputrain_runner.worker import changes, memory_limit
+from gputrain_runner.worker.execution.eager import EagerExecution
+from gputrain_runner.worker.sample_order import SampleOrder
 from gputrain_runner.worker.validation import ValidationPass
 from training import OPTIMIZERS, check_moving_keeps_the_curve, losses_of, trainer
 from training_presets import small
@@ -31,11 +33,11 @@ def test_a_batch_change_keeps_the_model_and_the_place_in_the_data() -> None:
     of = trainer(small("lasagne-mlp"))
     losses_of(of, 10)
     before = [parameter.detach().clone() for parameter in of.model.parameters()]
-    taken = of.batches.position().taken
+    taken = of.order.taken
     of.reconfigure(of.settings.with_value("batch_size", 128), of.save())
     for old, new in zip(before, of.model.parameters(), strict=True):
         assert torch.equal(old, new)
-    assert of.batches.position().taken == taken == 640
+    assert of.order.taken == taken == 640
     assert of.step() == 128
 
 
@@ -83,7 +85,7 @@ def test_after_a_failed_change_training_goes_on_as_if_nothing_had_been(
 
     with monkeypatch.context() as patched:
         if fails_in == "loss":
-            patched.setattr(disturbed, "measure_loss", out_of_memory)
+            patched.setattr(EagerExecution, "forward", out_of_memory)
         else:
             real_step = torch.optim.NAdam.step
 
@@ -115,37 +117,31 @@ def test_a_lost_way_back_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise RuntimeError("cannot build")
 
-    monkeypatch.setattr(of, "_build", broken)
+    monkeypatch.setattr(of, "_build_model", broken)
     with pytest.raises(changes.WorkerBrokenError, match="cannot build; the way back failed too"):
         changes.make(of, "model_size", "x2")
 
 
 def test_every_sample_comes_once_an_epoch_in_a_new_order() -> None:
-    of = trainer(structs.replace(small("keras-mnist-mlp", training_samples=150), batch_size=64))
-    index = torch.arange(150, dtype=torch.float32).unsqueeze(1)
-    structs_split = type(of.dataset.training)(index, index)
-    batches = type(of.batches)(structs_split, 64, drop_last=False, seed=1)
+    order = SampleOrder(150, 64, drop_last=False, seed=1)
     orders = []
     for _ in range(2):
-        order: list[float] = []
         sizes = []
-        while not batches.exhausted:
-            inputs, _ = batches.next()
-            sizes.append(inputs.shape[0])
-            order += inputs.flatten().tolist()
+        while not order.exhausted:
+            sizes.append(order.advance())
         assert sizes == [64, 64, 22]
-        assert sorted(order) == list(range(150))
-        orders.append(order)
-        batches.begin_epoch()
+        assert sorted(order.order.tolist()) == list(range(150))
+        orders.append(order.order.tolist())
+        order.begin_epoch()
     assert orders[0] != orders[1]
-    assert batches.epochs == 2
+    assert order.epochs == 2
 
 
 def test_drop_last_skips_the_incomplete_batch() -> None:
     of = trainer(small("lasagne-mlp", training_samples=200))
     assert of.preset.drop_last
     losses_of(of, 3)
-    assert of.batches.exhausted
+    assert of.order.exhausted
 
 
 def test_validation_is_the_mean_over_the_whole_set_with_dropout_off() -> None:
@@ -159,8 +155,8 @@ def test_validation_is_the_mean_over_the_whole_set_with_dropout_off() -> None:
     assert found is not None
     of.model.eval()
     with torch.no_grad():
-        outputs = of.model(of.dataset.validation.inputs)
-    labels = of.dataset.validation.targets
+        inputs, labels = of.dataset.validation.gather(slice(None))
+        outputs = of.model(inputs)
     assert found.samples == 300
     assert found.loss == pytest.approx(torch.nn.functional.cross_entropy(outputs, labels).item(), rel=1e-5)
     assert found.accuracy == pytest.approx((outputs.argmax(1) == labels).float().mean().item())

@@ -7,6 +7,7 @@ import time
 import traceback
 from pathlib import Path
 
+from . import lifeline
 from .link import Link
 
 
@@ -16,7 +17,8 @@ def main() -> int:
     parser.add_argument("--control-fd", type=int, required=True)
     parser.add_argument("--report-fd", type=int, required=True)
     arguments = parser.parse_args()
-    _die_with_parent()
+    lifeline.die_with_parent()
+    lifeline.keep_from_children(arguments.control_fd, arguments.report_fd)
     _add_user_modules()
     link = Link(arguments.control_fd, arguments.report_fd)
     link.start()
@@ -45,15 +47,6 @@ def _add_user_modules() -> None:
     users = os.environ.get("GPUTRAIN_USER_PATH")
     if users is not None:
         sys.path.extend(str(Path(entry).absolute()) for entry in users.split(os.pathsep))
-
-
-def _die_with_parent() -> None:
-    """Ask Linux to kill this process with the parent; end of file on the control pipe does it too."""
-    if sys.platform == "linux":
-        import ctypes
-
-        pr_set_pdeathsig, sigkill = 1, 9
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, sigkill)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 import torch
 
+from gputrain_presets import PresetError
+
 from ..settings import Settings, Value
+from ..settings import refusal as wanted_together
+from . import devices, ensemble, user_code
+from .data import DataError
 from .devices import synchronize
+from .execution import ExecutionError
 from .memory_limit import bounded_memory
-from .trainer import Trainer, free_memory
+from .supply import SupplyError
+from .trainer import Saved, Trainer, free_memory
 
 
 class WorkerBrokenError(Exception):
@@ -25,6 +32,8 @@ class Outcome:
     """Why everything is as it was before; None where the change was made."""
     samples: int
     """Training samples of the first step under the new setting; 0 where it was given up."""
+    preparation_ms: float | None = None
+    """How much of the time went into compiling or capturing; None where nothing was."""
 
 
 def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
@@ -37,9 +46,9 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
         WorkerBrokenError: the way back failed as well, or the device's context is lost.
     """
     settings = trainer.settings.with_value(setting, to)
-    refusal = _refusal(trainer, settings)
-    if refusal:
-        return Outcome(refusal, 0)
+    refused = refusal(trainer, settings)
+    if refused:
+        return Outcome(refused, 0)
     saved = trainer.save()
     # Of the exception only text leaves the `except` body: while anything holds the exception, the
     # failed frame's tensors stay alive and the way back would lack their memory.
@@ -49,24 +58,31 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
         with bounded_memory(settings.device):
             trainer.clock.go_on()
             trainer.reconfigure(settings, saved)
+            if trainer.order.exhausted:  # Also where only a larger batch finds too little left.
+                trainer.begin_epoch()
             samples = trainer.step()
             synchronize(trainer.device)
     except _CONTEXT_LOST as lost:
         raise WorkerBrokenError(f"{setting} {to}: {plain(lost)}") from None
-    except (RuntimeError, MemoryError, ValueError, AssertionError) as failed:
+    except (Exception, SystemExit) as failed:  # A user's own model may raise anything.
         error = plain(failed)
     if error is None:
-        return Outcome(None, samples)
-    free_memory()
-    again: str | None = None
-    try:
-        trainer.go_back(saved)
-        synchronize(trainer.device)
-    except (RuntimeError, MemoryError) as failed:
-        again = plain(failed)
+        return Outcome(None, samples, trainer.preparation_ms())
+    again = _go_back(trainer, saved)
     if again:
         raise WorkerBrokenError(f"{setting} {to}: {error}; the way back failed too: {again}")
     return Outcome(error, 0)
+
+
+def _go_back(trainer: Trainer, saved: Saved) -> str | None:
+    """Why the way back failed; None where it did not."""
+    free_memory()
+    try:
+        trainer.go_back(saved)
+        synchronize(trainer.device)
+    except (Exception, SystemExit) as failed:
+        return plain(failed)
+    return None
 
 
 # Illegal access, device-side assert: nothing works on the device any more in this process.
@@ -85,13 +101,14 @@ def plain(error: BaseException) -> str:
         return f"out of memory: needs another {tried[1]}" + (f", {free[1]} are free" if free else "")
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "bad_alloc" in text:
         return "out of memory"
-    first = text.strip().splitlines()[0] if text.strip() else ""
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    if isinstance(error, (DataError, SupplyError, ExecutionError, PresetError)):
+        return text
+    return user_code.told(error)
 
 
-def _refusal(trainer: Trainer, settings: Settings) -> str | None:
+def refusal(trainer: Trainer, settings: Settings) -> str | None:
     """Why the settings cannot work, where that can be said without trying."""
-    samples = trainer.dataset.training.inputs.shape[0]
+    samples = len(trainer.dataset.training)
     if settings.batch_size > samples:
         return f"larger than the data, which has {samples:,} training samples"
     if settings.model_size not in trainer.preset.size_names:
@@ -102,7 +119,14 @@ def _refusal(trainer: Trainer, settings: Settings) -> str | None:
         known = [f"cuda:{index}" for index in range(count)]
         if device not in known:
             return f"there is no such device here; there are {', '.join([*known, 'cpu'])}"
-    return None
+    return wanted_together(settings, devices.capability(device)) or _one_at_a_time(trainer, settings)
+
+
+def _one_at_a_time(trainer: Trainer, settings: Settings) -> str | None:
+    """Why models at once cannot be trained of this preset."""
+    if settings.models_at_once == 1 or trainer.settings.models_at_once > 1:
+        return None
+    return ensemble.refusal(trainer.model, trainer.optimizer)
 
 
 def _size(count: int) -> str:

@@ -30,6 +30,14 @@ def cudnn_version() -> str | None:
     return f"{major}.{rest // 100}.{rest % 100}"
 
 
+def capability(device: str) -> str | None:
+    """The CUDA compute capability as "9.0"; None on a CPU."""
+    if device == "cpu":
+        return None
+    major, minor = torch.cuda.get_device_capability(device)
+    return f"{major}.{minor}"
+
+
 def synchronize(device: torch.device) -> None:
     """Wait until the device has done everything; at once on a CPU."""
     if device.type == "cuda":

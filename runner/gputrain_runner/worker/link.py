@@ -11,6 +11,7 @@ from collections import deque
 import msgspec
 
 from ..protocol import Command, Progress, Report, decode_command, encode
+from . import lifeline
 
 MAX_WAITING_SAMPLES = 16
 """Samples held for a parent that does not read; beyond it the oldest goes."""
@@ -73,7 +74,7 @@ class Link:
             except BlockingIOError:
                 return
             except BrokenPipeError:
-                os._exit(0)
+                lifeline.end_now()
             self._unsent = self._unsent[written:]
 
     def drain(self, timeout_s: float) -> None:
@@ -101,4 +102,4 @@ class Link:
                 except msgspec.DecodeError as error:
                     print(f"unreadable command: {error}", flush=True)
             self._arrived.set()
-        os._exit(0)
+        lifeline.end_now()

@@ -17,11 +17,12 @@ import torch
 from ..timeline import PHASES, Phase, StepMs
 
 DEVICE_PHASES = ("h2d", "forward", "backward", "optimizer")
-"""Phases that have work on the device; `data` is assembled on the host."""
+"""Phases that have work on the device between their boundaries; `data` is assembled on the host."""
 MAX_COST = 0.004
 """The share of a step's time that the clock may cost."""
 
 _Marks = list[float]
+_Spans = dict[str, tuple[torch.cuda.Event, torch.cuda.Event]]
 
 
 class PhaseClock:
@@ -42,10 +43,16 @@ class PhaseClock:
         self._marks: _Marks | None = None
         self._events: list[torch.cuda.Event] = []
         self._free_events: list[torch.cuda.Event] = []
+        self._spans: _Spans = {}
         self._done: list[_Marks] = []
-        self._running: deque[tuple[_Marks, list[torch.cuda.Event]]] = deque()
-        self._device_ms: list[list[float]] = []
+        self._running: deque[tuple[_Marks, list[torch.cuda.Event], _Spans]] = deque()
+        self._device_ms: list[dict[str, float]] = []
         self._cost_s = self._measure_cost()
+
+    @property
+    def instrumented(self) -> bool:
+        """Whether the step under way is."""
+        return self._marks is not None
 
     def go_on(self) -> None:
         """Stepping was interrupted by something that is not part of a step; it goes on now."""
@@ -68,6 +75,27 @@ class PhaseClock:
             if self._on_cuda:
                 self._record()
 
+    def mark_whole(self) -> None:
+        """Forward, backward and optimizer were launched as one, which ends.
+
+        All of it counts as forward, on the host and on the device: what the device spent on backward and
+        optimizer by themselves is not known.
+        """
+        if self._marks is not None:
+            self._marks += [perf_counter()] * 3
+            if self._on_cuda:
+                self._record()
+
+    def span(self, phase: str, begin: torch.cuda.Event, end: torch.cuda.Event) -> None:
+        """Of the step under way, this phase's work on the device lies between these two events.
+
+        For work that the boundaries on the current stream do not enclose: a copy on a stream of its own,
+        `data` put together on the device. Both events have timing, the step on the current stream comes
+        after them, and nobody records them again.
+        """
+        if self._marks is not None:
+            self._spans[phase] = (begin, end)
+
     def end(self) -> None:
         """The step ends."""
         now = perf_counter()
@@ -78,8 +106,8 @@ class PhaseClock:
             marks.append(now)
             self._marks = None
             if self._on_cuda:
-                self._running.append((marks, self._events))
-                self._events = []
+                self._running.append((marks, self._events, self._spans))
+                self._events, self._spans = [], {}
             else:
                 self._done.append(marks)
 
@@ -87,7 +115,7 @@ class PhaseClock:
         """The step that was begun did not end; forget it."""
         self._marks = None
         self._free_events += self._events
-        self._events = []
+        self._events, self._spans = [], {}
 
     def take(self, steps: int) -> tuple[StepMs | None, dict[str, Phase] | None, float | None]:
         """What the instrumented steps since the last call showed, and begin anew.
@@ -121,9 +149,10 @@ class PhaseClock:
 
     def _collect_events(self) -> None:
         while self._running and self._running[0][1][-1].query():
-            marks, events = self._running.popleft()
+            marks, events, spans = self._running.popleft()
             # Event 0 is the start, event 1 the end of `data`.
-            self._device_ms.append([a.elapsed_time(b) for a, b in pairwise(events[1:])])
+            pairs = dict(zip(DEVICE_PHASES, pairwise(events[1:]), strict=False)) | spans
+            self._device_ms.append({phase: begin.elapsed_time(end) for phase, (begin, end) in pairs.items()})
             self._done.append(marks)
             self._free_events += events
 
@@ -151,17 +180,16 @@ def _step_ms(done: list[_Marks]) -> StepMs:
     return StepMs(p50=times[round(last * 0.5)], p95=times[round(last * 0.95)], mean=sum(times) / len(times))
 
 
-def _phases(done: list[_Marks], device_ms: list[list[float]]) -> dict[str, Phase]:
+def _phases(done: list[_Marks], device_ms: list[dict[str, float]]) -> dict[str, Phase]:
     count = len(done)
     phases = {}
     working_s = 0.0
     for index, name in enumerate(PHASES[:-1]):
         total_s = sum(marks[index + 2] - marks[index + 1] for marks in done)
         working_s += total_s
-        on_device = None
-        if device_ms and name in DEVICE_PHASES:
-            column = DEVICE_PHASES.index(name)
-            on_device = sum(row[column] for row in device_ms) / len(device_ms)
+        times_ms = [step[name] for step in device_ms if name in step]
+        # Known of some steps only, it would not be the mean of what the others have in one.
+        on_device = sum(times_ms) / len(times_ms) if times_ms and len(times_ms) == len(device_ms) else None
         phases[name] = Phase(host_ms=total_s / count * 1e3, device_ms=on_device)
     wall_s = sum(marks[-1] - marks[0] for marks in done)
     phases["other"] = Phase(host_ms=(wall_s - working_s) / count * 1e3)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..protocol import Progress
 from ..timeline import Memory, Validation
-from .describe import training_flops_per_sample
+from .describe import flops_per_sample
 from .trainer import Trainer
 
 SETTLING_STEPS = 10
@@ -85,7 +85,7 @@ class Window:
         """The newest pass that ended since the last report: epochs may be shorter than that."""
         self.loss: float | None = None
         self._trainer = trainer
-        self._flops_per_sample: dict[str, int] = {}
+        self._flops_per_sample: dict[tuple[str, str], int | None] = {}
         self._count_flops()
         self._losses = LossReader()
         self._steady = False
@@ -99,29 +99,35 @@ class Window:
         self._losses = LossReader()
         self._count_flops()
 
-    def progress(self, step: int, total_samples: int) -> Progress:
-        """The report on this window; the next begins."""
+    def progress(self, step: int, total_samples: int, timed: bool = True) -> Progress:
+        """The report on this window; the next begins.
+
+        Args:
+            step: how many steps there were since training began.
+            total_samples: how many samples those took.
+            timed: whether its steps are what they were timed as; without, no rate and no time is told.
+        """
         trainer = self._trainer
         at = time.monotonic()
-        active_s = trainer.clock.active_s
-        step_ms, phases, dispatch_ms = trainer.clock.take(self.steps)
+        active_s = trainer.clock.active_s if timed else 0.0
+        step_ms, phases, dispatch_ms = trainer.clock.take(self.steps) if timed else (None, None, None)
         self.loss = self._losses.read(trainer.loss)
         per_s = self.samples / active_s if active_s and self.samples else None
-        flops_per_sample = self._flops_per_sample[trainer.settings.model_size]
+        flops = self._count_flops()
         report = Progress(
             at=at,
             step=step,
-            epoch=trainer.batches.epochs,
+            epoch=trainer.order.epochs,
             samples=total_samples,
             settings=trainer.settings,
-            steady=self._steady,
+            steady=self._steady and timed,
             samples_per_s=per_s,
             steps_per_s=self.steps / active_s if active_s and self.steps else None,
             step_ms=step_ms,
             loss=finite(self.loss),
             phases=phases,
             dispatch_ms=dispatch_ms,
-            flops_per_s=None if per_s is None else per_s * flops_per_sample,
+            flops_per_s=None if per_s is None or flops is None else per_s * flops,
             memory=_memory(trainer.device),
             validation=self.validation,
         )
@@ -131,10 +137,12 @@ class Window:
         self.validation = None
         return report
 
-    def _count_flops(self) -> None:
-        size = self._trainer.settings.model_size
-        if size not in self._flops_per_sample:
-            self._flops_per_sample[size] = training_flops_per_sample(self._trainer.preset, size)
+    def _count_flops(self) -> int | None:
+        settings = self._trainer.settings
+        key = settings.model_size, settings.passes
+        if key not in self._flops_per_sample:
+            self._flops_per_sample[key] = flops_per_sample(self._trainer.preset, *key)
+        return self._flops_per_sample[key]
 
 
 def finite(value: float | None) -> float | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from gputrain_presets import Preset, PresetError
+
 from ..protocol import Describe, Described, Hello, Start, Stop
-from . import data, describe, devices
-from .changes import WorkerBrokenError
+from . import data, describe, devices, first_batch
+from .changes import WorkerBrokenError, plain
 from .link import Link
 from .loop import StepLoop
 
@@ -27,7 +29,7 @@ def serve(link: Link) -> None:
     """Answer commands; returns when training has ended or `Stop` came.
 
     Raises:
-        UserError: data that cannot be read, or a device that is lost.
+        UserError: data that cannot be read, a preset's file that is wrong, or a device that is lost.
     """
     link.send(
         Hello(
@@ -45,7 +47,7 @@ def serve(link: Link) -> None:
         if command is None:
             command = link.next_command()
         if isinstance(command, Describe):
-            link.send(Described(preset=command.preset.name, sizes=describe.describe(command.preset)))
+            link.send(_describe(command.preset))
         elif isinstance(command, Start):
             train(command, link)
             return
@@ -65,11 +67,40 @@ def _warm_up() -> None:
 def train(start: Start, link: Link) -> None:
     """Load the data, build the model, train to the end."""
     torch.manual_seed(start.seed)
+    preset = start.preset
     try:
-        dataset = data.load(start.preset.data, start.preset.model)
+        dataset = data.load(preset.data, preset.model)
+        _check_batch_size(start, dataset)
+        first_batch.check(preset, dataset, start.settings.model_size)
+        loop = StepLoop(start, dataset, link)
     except data.DataError as error:
         raise UserError(str(error), usage=True) from None
+    except PresetError as error:
+        raise UserError(_in_file(preset, error), usage=True) from None
     try:
-        StepLoop(start, dataset, link).run()
+        loop.run()
     except WorkerBrokenError as error:
         raise UserError(str(error), usage=False) from None
+    except SystemExit as left:  # A model of the user's called sys.exit.
+        raise UserError(plain(left), usage=False) from None
+    finally:
+        loop.close()
+
+
+def _describe(preset: Preset) -> Described:
+    try:
+        return Described(preset=preset.name, sizes=describe.describe(preset))
+    except PresetError as error:
+        raise UserError(_in_file(preset, error), usage=True) from None
+
+
+def _check_batch_size(start: Start, dataset: data.Dataset) -> None:
+    asked, there = start.settings.batch_size, len(dataset.training)
+    if asked > there:
+        most = f"at most {there:,}, the training samples there are"
+        raise PresetError(f"batch_size: found {asked:,}, allowed: {most}")
+
+
+def _in_file(preset: Preset, error: PresetError) -> str:
+    """What is wrong with a preset's file, which the error does not know."""
+    return f"{preset.read_from}: {error}" if preset.read_from else str(error)
