@@ -122,3 +122,11 @@ def test_settings() -> None:
     assert format.setting_change("model_size", "x1", "x2") == "size ×1 → ×2"
     assert format.setting_change("data_path", "host", "resident") == "host → resident"
     assert format.setting_change("models_at_once", 1, 2) == "models 1 → 2"
+
+
+@pytest.mark.parametrize(
+    ("flops_per_s", "text"),
+    [(1.754e11, "175 GFLOP/s"), (7.9e14, "790 TFLOP/s"), (2.5e9, "2.50 GFLOP/s"), (3.4e5, "0.34 MFLOP/s")],
+)
+def test_flops(flops_per_s: float, text: str) -> None:
+    assert format.flops_rate(flops_per_s) == text

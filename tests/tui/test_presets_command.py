@@ -13,7 +13,7 @@ from gputrain_runner import process
 from gputrain_tui.cli import main
 from terminal import Terminal
 
-FIGURE = {"hardware", "framework", "batch_size", "passes", "value", "unit", "source"}
+FIGURE = {"hardware", "framework", "size", "batch_size", "passes", "value", "unit", "source"}
 PROGRAM = Path(sys.executable).parent / "gputrain-tui"
 
 
@@ -34,7 +34,7 @@ def test_where_no_terminal_is_each_preset_is_one_line(capsys: pytest.CaptureFixt
 
 @pytest.mark.terminal
 def test_a_narrow_terminal_shows_everything_too() -> None:
-    with Terminal([str(PROGRAM), "presets"], columns=80) as terminal:
+    with Terminal([str(PROGRAM), "presets"], columns=80, rows=60) as terminal:
         assert terminal.wait_end() == 0
         words = terminal.text.split()
 

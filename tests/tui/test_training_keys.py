@@ -19,6 +19,7 @@ from screen_text import SIZES, look, screen_text, training
         ("M", ("change", "model_size", "x0.5")),
         ("d", ("change", "device", "cpu")),
         ("D", ("change", "device", "cpu")),
+        ("n", ("change", "models_at_once", 2)),
         ("right", ("change", "batch_size", 2048)),
         ("left", ("change", "batch_size", 512)),
         ("u", ("undo",)),
@@ -38,11 +39,7 @@ async def test_a_key_asks_the_control(key: str, call: tuple[object, ...]) -> Non
     ("key", "why"),
     [
         ("d", "device: cpu is the only one here"),
-        ("p", "precision: fp32 is the only one here"),
-        ("x", "execution: eager is the only one here"),
-        ("l", "data path: host is the only one here"),
-        ("n", "models at once: 1 is the only one here"),
-        ("N", "models at once: 1 is the only one here"),
+        ("N", "models at once: 1 is the smallest"),
     ],
 )
 async def test_a_key_that_cannot_act_says_why(key: str, why: str) -> None:
@@ -52,6 +49,22 @@ async def test_a_key_that_cannot_act_says_why(key: str, why: str) -> None:
         await pilot.pause()
         assert why in screen_text(pilot.app)
         assert session.calls == []
+
+
+@pytest.mark.parametrize(
+    ("key", "setting", "found"),
+    [
+        ("p", "precision", ["bf16", "fp16", "fp32"]),
+        ("x", "execution", ["compiled", "eager"]),
+        ("l", "data_path", ["prefetch", "resident", "loader", "host"]),
+    ],
+)
+async def test_a_key_passes_over_what_a_cpu_cannot(key: str, setting: str, found: list[str]) -> None:
+    session = FakeSession()
+    async with training(session) as pilot:
+        for value in found:
+            await pilot.press(key)
+            assert session.calls[-1] == ("change", setting, value)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -139,6 +139,17 @@ def clock(seconds: float) -> str:
     return f"{hours}{whole // 60 % 60:02}:{whole % 60:02}"
 
 
+_FLOPS = (("T", 1e12), ("G", 1e9), ("M", 1e6))
+
+
+def flops_rate(flops_per_s: float) -> str:
+    """`175 GFLOP/s`, three digits; a multiplication or an addition is one FLOP."""
+    unit, size = next(scale for scale in _FLOPS if flops_per_s >= scale[1] or scale is _FLOPS[-1])
+    scaled = flops_per_s / size
+    digits = 0 if scaled >= 100 else 1 if scaled >= 10 else 2
+    return f"{scaled:,.{digits}f} {unit}FLOP/s"
+
+
 def setting(name: str, value: Value) -> str:
     """A setting's value as it is shown: the model size `x0.25` as `×0.25`, all else as it is typed."""
     text = str(value)

@@ -32,14 +32,17 @@ class Action:
 class StepKeys:
     """The keys that turn one setting."""
 
-    up: str
-    up_does: str
+    up: str = ""
+    """None of its own where it is empty: the marked setting is turned by the arrow keys."""
+    up_does: str = ""
     down: str | None = None
     down_does: str = ""
 
     @property
     def shown(self) -> str:
         """Both keys as the settings panel writes them."""
+        if not self.up:
+            return "← →"
         return self.up if self.down is None else f"{self.up} {self.down}"
 
 
@@ -50,13 +53,20 @@ SETTING_KEYS: dict[str, StepKeys] = {
     "precision": StepKeys("p", "the next precision"),
     "execution": StepKeys("x", "the next way of execution"),
     "data_path": StepKeys("l", "the next data path"),
+    "workers": StepKeys(),
     "models_at_once": StepKeys("n", "more models at once", "N", "fewer models at once"),
+    "passes": StepKeys(),
+    "threads": StepKeys(),
+    "memory_format": StepKeys(),
+    "recurrence": StepKeys(),
 }
 """Which keys step which setting; the first goes up or to the next."""
 
 
 def _setting_actions() -> Iterator[Action]:
     for name, keys in SETTING_KEYS.items():
+        if not keys.up:
+            continue
         yield Action(f"{name}_up", (keys.up,), keys.up, f"turn('{name}', True)", "", keys.up_does)
         if keys.down is not None:
             call = f"turn('{name}', False)"

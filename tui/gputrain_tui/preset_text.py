@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from gputrain_presets import figures
 from gputrain_presets.spec import (
     AdamOptimizer,
     CrossEntropyLoss,
     Data,
     DigitsData,
+    ImagesData,
     Loss,
+    MlpModel,
     Model,
     MseLoss,
     NadamOptimizer,
@@ -16,9 +21,17 @@ from gputrain_presets.spec import (
     Published,
     SgdOptimizer,
     TeacherData,
+    TextData,
+    TorchLoss,
+    TorchOptimizer,
 )
+from gputrain_presets.user_data import FilesData, RandomData
+from gputrain_runner.settings import Settings
 
 from . import format
+
+MOST_FIGURES = 3
+"""So many published figures are told, those nearest in batch size."""
 
 
 def parameters(preset: Preset) -> str:
@@ -37,8 +50,20 @@ def sizes(preset: Preset) -> str:
 
 def data(data: Data, model: Model) -> str:
     """`934,918 × 75 float32, synthetic`."""
-    shape = f"{data.training_samples:,} × {model.inputs:,} float32"
+    samples = f"{data.training_samples:,}"
+    shape = f"{samples} × {model.inputs:,} float32" if isinstance(model, MlpModel) else samples
     match data:
+        case ImagesData(path=None):
+            return f"{samples} images of {data.side} × {data.side}, synthetic"
+        case ImagesData(path=path):
+            return f"images from {path}, scaled to {data.side} × {data.side}"
+        case TextData():
+            return f"{samples} documents, synthetic"
+        case RandomData(inputs=inputs):
+            sides = " × ".join(f"{side:,}" for side in [data.training_samples, *inputs.shape])
+            return f"{sides} {inputs.dtype}, random"
+        case FilesData(path=path, inputs=inputs, targets=targets):
+            return f"{inputs} and {targets} from {path}"
         case TeacherData():
             return f"{shape}, synthetic"
         case DigitsData(path=None):
@@ -54,6 +79,8 @@ def loss(loss: Loss) -> str:
             return "MSE"
         case CrossEntropyLoss():
             return "cross-entropy"
+        case TorchLoss(name=name):
+            return name
 
 
 def optimizer(optimizer: Optimizer) -> str:
@@ -66,6 +93,8 @@ def optimizer(optimizer: Optimizer) -> str:
             return f"Adam, lr {lr:g}"
         case NadamOptimizer(lr=lr):
             return f"Nadam, lr {lr:g}"
+        case TorchOptimizer(name=name, lr=lr):
+            return name if lr is None else f"{name}, lr {lr:g}"
 
 
 def published(figure: Published) -> str:
@@ -75,14 +104,29 @@ def published(figure: Published) -> str:
     return f"{figure.value:,g} {figure.unit}: {what}"
 
 
+def published_near(preset: Preset, settings: Settings) -> list[str]:
+    """The published figures for this size and these passes, those nearest in batch size."""
+    passes: Literal["training", "forward"] = "forward" if settings.passes == "forward" else "training"
+    near = figures.near(preset, settings.model_size, settings.batch_size, passes)
+    return [published(figure) for figure in near[:MOST_FIGURES]]
+
+
+def few_facts(preset: Preset) -> list[tuple[str, str]]:
+    """The same in fewer lines."""
+    trains = f"batch {preset.batch_size:,}, {loss(preset.loss)}, {optimizer(preset.optimizer)}"
+    kept = [fact for fact in facts(preset) if fact[0] in ("sizes", "data", "published")]
+    return [*kept[:2], ("trains", trains), *kept[2:]]
+
+
 def facts(preset: Preset) -> list[tuple[str, str]]:
     """Label and text of everything but the origin."""
-    figures = "; ".join(published(figure) for figure in preset.published) or format.UNKNOWN
+    near = figures.near(preset, preset.model.default_size, preset.batch_size, "training")
+    told = "; ".join(published(figure) for figure in near[:MOST_FIGURES]) or format.UNKNOWN
     return [
         ("sizes", sizes(preset)),
         ("batch", f"{preset.batch_size:,}"),
         ("data", data(preset.data, preset.model)),
         ("loss", loss(preset.loss)),
         ("optimizer", optimizer(preset.optimizer)),
-        ("published", figures),
+        ("published", told),
     ]

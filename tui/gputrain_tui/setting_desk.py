@@ -49,7 +49,23 @@ class SettingDesk:
 
     def turn(self, name: str, up: bool) -> None:
         """Ask for the neighbour on the ladder; SettingError or Refused says why not."""
-        self.ask(name, ladder.step(name, self._sought(name), up, self._feed.context))
+        self.ask(name, self._next(name, up))
+
+    def _next(self, name: str, up: bool) -> Value:
+        """The neighbour on the ladder; names that cannot work on this device are passed over."""
+        current = value = self._sought(name)
+        settings, capability = self._feed.settings, self._capability()
+        while True:
+            value = ladder.step(name, value, up, self._feed.context)
+            why = ladder.refusal(settings.with_value(name, value), capability)
+            if why is None or not isinstance(ladder.rule(name), Choice):
+                return value
+            if value == current:
+                raise SettingError(why)
+
+    def _capability(self) -> str | None:
+        devices, device = self._feed.header.devices, self._feed.settings.device
+        return next((known.compute_capability for known in devices if known.device == device), None)
 
     def enter(self, name: str, text: str) -> None:
         """Ask for the value typed; SettingError says what is allowed."""
@@ -115,6 +131,7 @@ class SettingDesk:
             lower=None if asked is not None else self._neighbour(name, up=False),
             higher=None if asked is not None else self._neighbour(name, up=True),
             keys=SETTING_KEYS[name].shown,
+            by_arrows=not SETTING_KEYS[name].up,
             pending=asked is not None,
             fresh=self._feed.elapsed_s - self._changed_s.get(name, -FRESH_S) < FRESH_S,
         )

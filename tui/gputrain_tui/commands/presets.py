@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gputrain_presets import Preset, PresetError, load, names
+from gputrain_presets.starting_files import OWN, write
+from gputrain_presets.user_data import FilesData
 
 from .. import format
 from .parsing import Parser, UsageError
@@ -17,26 +22,20 @@ EXAMPLES = """\
 examples:
   gputrain-tui presets
   gputrain-tui presets --json | jq '.[] | {name, sizes: [.sizes[].parameters]}'
+  gputrain-tui presets ./mine.toml --json
+  gputrain-tui presets --copy lasagne-mlp mine.toml
+  gputrain-tui presets --copy own mine.toml
 """
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List the presets."""
-    parser = Parser(
-        "gputrain-tui presets",
-        usage="gputrain-tui presets [--json]",
-        description="List the presets: workloads that people asked in public why they train slowly.",
-        examples=EXAMPLES,
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="a JSON list with parameters, tensors and forward FLOPs of every size, counted on the models "
-        "as built (this loads PyTorch: some seconds)",
-    )
-    options = parser.read(arguments)
+    """List the presets, or write a file to begin one of one's own with."""
+    options = _parser().read(arguments)
     try:
-        presets = [load(name) for name in names()]
+        if options.copy is not None:
+            _copy(options)
+            return 0
+        presets = [load(name) for name in options.presets or names()]
     except PresetError as error:
         raise UsageError(str(error)) from None
     if options.json:
@@ -46,6 +45,46 @@ def main(arguments: Sequence[str]) -> int:
     else:
         _print_table(presets)
     return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "gputrain-tui presets",
+        usage="gputrain-tui presets [PRESET...] [--json]\n       gputrain-tui presets --copy NAME PATH",
+        description="List the presets: workloads that people asked in public why they train slowly.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument(
+        "presets", metavar="PRESET", nargs="*", help="these alone: names, or the paths of preset files"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="a JSON list with parameters, tensors and forward FLOPs of every size, counted on the models "
+        "as built (this loads PyTorch: some seconds)",
+    )
+    parser.add_argument(
+        "--copy",
+        nargs=2,
+        metavar=("NAME", "PATH"),
+        help="write the preset of that name to a new file PATH, with what may be changed in comments; "
+        f"{OWN} as NAME: a preset for a model of your own, and a Python file for the model beside it",
+    )
+    return parser
+
+
+def _copy(options: Namespace) -> None:
+    if options.json or options.presets:
+        raise UsageError("--copy: writes a file and lists nothing; leave --json and other presets out")
+    name, path = options.copy
+    written = write(name, Path(path).expanduser())
+    print(f"wrote {' and '.join(str(one) for one in written)}; to train it:")
+    print(f"  gputrain-tui run {shlex.quote(_as_path(written[0]))}")
+
+
+def _as_path(path: Path) -> str:
+    """A path that the command does not take for a name: a file in this folder begins with `./`."""
+    return str(path) if path.is_absolute() else f"./{path}"
 
 
 def _print_table(presets: Sequence[Preset]) -> None:
@@ -98,6 +137,8 @@ def _sizes(preset: Preset) -> str:
 
 
 def _data(preset: Preset) -> str:
+    if isinstance(preset.data, FilesData):
+        return f"{preset.data.inputs} and {preset.data.targets} in {preset.data.path}"
     samples = format.count(preset.data.training_samples)
     path = getattr(preset.data, "path", None)
     if path is not None:

@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 
 from gputrain_presets import Preset
+from gputrain_presets.spec import Published
+from gputrain_presets.user_data import NO_LIMIT
 from gputrain_runner.process import WorkerError, WorkerProcess
 from gputrain_runner.protocol import Describe, Described, Failed, Report, SizeFacts
 
-from .parsing import RunError
+from .parsing import RunError, UsageError
 
 
 def print_json(presets: Sequence[Preset]) -> None:
@@ -45,8 +47,8 @@ def _count(presets: Sequence[Preset]) -> dict[str, list[SizeFacts]]:
             match heard.get():
                 case Described(preset=name, sizes=sizes):
                     facts[name] = sizes
-                case Failed(error=error_text):
-                    raise RunError(error_text)
+                case Failed(error=error_text, usage=usage):
+                    raise UsageError(error_text) if usage else RunError(error_text)
                 case WorkerEnd(why=why):
                     last = worker.log_tail(1)
                     said = f"; it said last: {last[0]}" if last else ""
@@ -72,8 +74,8 @@ def _described(preset: Preset, sizes: Sequence[SizeFacts]) -> dict[str, Any]:
         "batch_size": preset.batch_size,
         "data": {
             "kind": msgspec.to_builtins(preset.data)["kind"],
-            "training_samples": preset.data.training_samples,
-            "validation_samples": preset.data.validation_samples,
+            "training_samples": _known(preset.data.training_samples),
+            "validation_samples": _known(preset.data.validation_samples),
         },
         "sizes": [
             {
@@ -85,5 +87,16 @@ def _described(preset: Preset, sizes: Sequence[SizeFacts]) -> dict[str, Any]:
             }
             for size in sizes
         ],
-        "published": msgspec.to_builtins(preset.published),
+        "published": [_published(figure, preset) for figure in preset.published],
     }
+
+
+def _published(figure: Published, preset: Preset) -> dict[str, Any]:
+    """A figure, the size it belongs to by name."""
+    told: dict[str, Any] = msgspec.to_builtins(figure)
+    return {**told, "size": figure.size or preset.model.default_size}
+
+
+def _known(samples: int | None) -> int | None:
+    """A number of samples; None where only the files know it."""
+    return samples if samples is not None and samples < NO_LIMIT else None

@@ -10,6 +10,7 @@ from textual.geometry import Size
 
 from gputrain_presets import Preset
 from gputrain_runner.feed import Feed
+from gputrain_runner.settings import Settings
 from gputrain_runner.timeline import Entry, Sample
 
 from .. import format, preset_text
@@ -86,12 +87,18 @@ class RatePanel(Panel):
         yield Plot("rate", id="rate-plot")
 
     def show_numbers(self, history: History, feed: Feed) -> None:
-        """`samples/s  1,843,210   steady, IQR 2.1 %`."""
+        """`samples/s  1,843,210   175 GFLOP/s   steady, IQR 2.1 %`."""
         rate = history.number(lambda sample: sample.samples_per_s)
         note = history.steadiness()
         text = format.count(rate)
         role: Role = "dim" if rate is None else "accent"
-        title: Line = [("samples/s  ", "dim"), (padded(text, 11, right=True), role), (f"   {note}", "dim")]
+        flops = history.number(lambda sample: sample.flops_per_s)
+        work = f"   {format.flops_rate(flops)}" if flops is not None else ""
+        title: Line = [
+            ("samples/s  ", "dim"),
+            (padded(text, 11, right=True), role),
+            (f"{work}   {note}", "dim"),
+        ]
         self.query_one("#rate-plot", Plot).show_title(title)
 
     def show_charts(self, history: History, now_s: float) -> None:
@@ -168,11 +175,13 @@ class WorkloadPanel(Lines):
         super().__init__(id=id)
         self._preset = preset
         self._data: str | None = None
+        self._published: list[str] = []
 
-    def show_data(self, data: str | None) -> None:
-        """The data as it was loaded; None while it is not."""
-        if data != self._data:
-            self._data = data
+    def show_data(self, data: str | None, settings: Settings) -> None:
+        """The data as it was loaded, None while it is not; published figures nearest to the settings."""
+        published = preset_text.published_near(self._preset, settings)
+        if (data, published) != (self._data, self._published):
+            self._data, self._published = data, published
             self.refresh(layout=True)
             self.rebuild()
 
@@ -183,6 +192,7 @@ class WorkloadPanel(Lines):
             ("data", self._data or preset_text.data(preset.data, preset.model)),
             ("loss", preset_text.loss(preset.loss)),
             ("optimizer", preset_text.optimizer(preset.optimizer)),
+            *(("published", text) for text in self._published),
         ]
         lines: list[Line] = [[("WORKLOAD", "strong")]]
         for label, text in facts:

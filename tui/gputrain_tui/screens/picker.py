@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste, Resize
@@ -168,17 +170,19 @@ class PickerScreen(AnsweringScreen):
         return [*items, OPEN_FILE]
 
     def _details(self) -> list[Line]:
-        width = max(20, self.query_one("#picker-details", Lines).size.width)
+        width, height = self.query_one("#picker-details", Lines).size
+        width = max(20, width)
         item = self.query_one("#picker-list", PresetList).chosen
         preset = self._presets.get(item.name)
         if preset is None:
             return list(wrapped(self._broken.get(item.name, item.title), width, 3))
-        lines: list[Line] = [*wrapped(preset.origin.strip(), width, 8), ""]
-        for label, text in preset_text.facts(preset):
-            first, *more = wrapped(text, width - 11, 2)
-            lines.append([(f"{label:<10} ", "dim"), first])
-            lines += [" " * 11 + line for line in more]
-        return lines
+        origin: list[Line] = [*wrapped(preset.origin.strip(), width, 8), ""]
+        lines = _fact_lines(preset_text.facts(preset), width)
+        if not height or len(origin) + len(lines) <= height:
+            return [*origin, *lines]
+        # Where the list leaves little room, what it is comes before where it comes from.
+        lines = _fact_lines(preset_text.few_facts(preset), width)
+        return [*lines, "", *origin][:height]
 
     def _machine(self) -> str:
         cards = [device.name or device.device for device in self._sessions.devices if device.device != "cpu"]
@@ -191,3 +195,12 @@ class PickerScreen(AnsweringScreen):
         if host.memory_bytes is not None:
             parts.append(format.memory(host.memory_bytes))
         return " · ".join(parts)
+
+
+def _fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for label, text in facts:
+        first, *more = wrapped(text, width - 11, 2)
+        lines.append([(f"{label:<10} ", "dim"), first])
+        lines += [" " * 11 + line for line in more]
+    return lines

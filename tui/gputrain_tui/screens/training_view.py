@@ -145,7 +145,9 @@ class TrainingView(AnsweringScreen):
         self._line("#keys", heading.keys_line(self._keys(), width))
         self.query_one("#message", MessageLine).stand(self._standing())
         self._draw_too_small()
-        self.query_one("#workload", WorkloadPanel).show_data(self.feed.header.session.data)
+        self.query_one("#workload", WorkloadPanel).show_data(
+            self.feed.header.session.data, self.feed.settings
+        )
         for panel in self._panels():
             panel.show_numbers(self.history, self.feed)
 

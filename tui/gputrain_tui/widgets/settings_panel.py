@@ -24,6 +24,8 @@ class SettingRow:
     higher: str | None
     keys: str
     """The keys that step it: `b B`."""
+    by_arrows: bool = False
+    """Without keys of its own: where there is little room it is shown only while it is marked."""
     pending: bool = False
     """Asked for and not yet in force."""
     fresh: bool = False
@@ -82,6 +84,8 @@ class SettingsPanel(Lines):
         lines: list[list[Run]] = []
         used = 0
         for row in self._rows:
+            if row.by_arrows and row.name != self._cursor:
+                continue
             item = self._strip_item(row, labels)
             length = width_of(item)
             if lines and used + 2 + length <= width:
