@@ -25,14 +25,13 @@ def train(preset_name: str, batch_size: int) -> None:
     model = models.build(preset.model, preset.model.default_size)
     optimizer = optimizers.build(preset.optimizer, model.parameters())
     measure_loss = losses.build(preset.loss)
-    samples = split.inputs.shape[0]
+    samples = len(split)
     counted, window_began = 0, time.monotonic()
     while True:
         order = torch.randperm(samples)
         for first in range(0, samples - batch_size + 1, batch_size):
             chosen = order[first : first + batch_size]
-            inputs = split.inputs.index_select(0, chosen)
-            targets = split.targets.index_select(0, chosen)
+            inputs, targets = split.gather(chosen)
             loss = measure_loss(model(inputs), targets)
             loss.backward()
             optimizer.step()

@@ -95,8 +95,8 @@ def test_the_clock_costs_little(note: Note) -> None:
             torch.cuda.synchronize()
             began = time.perf_counter()
             for _ in range(150):
-                if of.batches.exhausted:
-                    of.batches.begin_epoch()
+                if of.order.exhausted:
+                    of.begin_epoch()
                 of.step()
             torch.cuda.synchronize()
             rates[instrumented].append(150 / (time.perf_counter() - began))
