@@ -123,6 +123,9 @@ def _read(file: Traversable, label: str) -> Preset:
 
 
 def _text(file: Traversable, label: str) -> str:
+    if isinstance(file, Path) and file.exists() and not (file.is_file() or file.is_dir()):
+        # Opening a pipe would wait for whoever writes to it.
+        raise PresetError(f"{label}: this is not a regular file; a preset is a TOML file")
     try:
         with file.open("rb") as opened:
             content = opened.read(LARGEST_FILE_BYTES + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,10 @@ def test_a_file_that_cannot_be_had(tmp_path: Path) -> None:
     assert complaint(folder) == f"{folder}: this is a folder; a preset is a TOML file"
     assert complaint(f"{missing}/x.toml") == f"{missing}/x.toml: there is no such file"
     assert complaint("a\0.toml").startswith(r"'a\x00.toml': cannot be read")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "mine.toml"
+    os.mkfifo(pipe)
+    with pytest.raises(PresetError, match=r"mine\.toml: this is not a regular file"):
+        gputrain_presets.load(str(pipe))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -87,7 +88,10 @@ def test_quitting_leaves_neither_processes_nor_files(process: Process, tmp_path:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's /proc")
 def test_the_loaders_processes_hold_no_pipe_of_the_worker(process: Process) -> None:
     def pipes(pid: int) -> set[str]:
-        links = (str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir())
+        links = set()
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # Closed since it was listed.
+                links.add(str(entry.readlink()))
         return {link for link in links if link.startswith("pipe:")}
 
     loaders = process.loaders()

@@ -98,6 +98,19 @@ def test_the_whole_job_by_keys(terminal: Terminal, state_home: Path) -> None:
     assert "synthetic" in recording["session"]["data"]
 
 
+def test_keys_in_one_burst_are_taken_in_their_order(tmp_path: Path) -> None:
+    with Terminal([PROGRAM], environment=CPU_ONLY) as terminal:
+        terminal.wait_for("lasagne-mlp")
+        terminal.send("xq\x7f\x7fker")
+        terminal.wait_for("filter: ker")
+        terminal.send("\x1b")
+        terminal.wait_for("type to filter")
+        terminal.send("open\r")
+        terminal.wait_for("Open a file")
+        terminal.send("nowhere\x7f\x7f.toml\r")
+        terminal.wait_for(r"\./nowhe\.toml: there is no such file")
+
+
 def test_ctrl_c_completes_the_recording(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     arguments = [PROGRAM, "--preset", "lasagne-mlp", "--record", str(path)]

@@ -64,6 +64,8 @@ class GpuTrainApp(FrugalApp[None]):
         self._curtain: ExitStack | None = None
         self._framed = False
         self._training_awaited = live is not None
+        self.leaving = False
+        """A signal is ending it: the screen need not come back."""
         self.loop: asyncio.AbstractEventLoop | None = None
         """The running loop, for a signal's handler; None before there is one."""
         self.animation_level = "none"

@@ -69,7 +69,7 @@ class SettingDesk:
 
     def enter(self, name: str, text: str) -> None:
         """Ask for the value typed; SettingError says what is allowed."""
-        self.ask(name, ladder.parse(name, text.strip(), self._feed.context))
+        self.ask(name, ladder.parse(name, text.strip().replace("×", "x"), self._feed.context))
 
     def ask(self, name: str, value: Value) -> None:
         """Ask for a value; nothing where it is in force already."""

@@ -49,6 +49,11 @@ class ExitSignals:
             return
         self.caught = signum
         app = self._app
+        if hasattr(signal, "SIGTTOU"):
+            # A program that was suspended may put the terminal right from the background.
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        if app is not None:
+            app.leaving = True
         if app is None or app.loop is None:
             raise SystemExit(128 + signum)
         threading.Thread(target=self._watchdog, args=(signum,), name="exit watchdog", daemon=True).start()

@@ -17,6 +17,8 @@ class StoppableDriver(LinuxDriver):
     _continuing = False
 
     def _sigcont_application(self, *arguments: Any) -> None:
+        if getattr(self._app, "leaving", False):
+            return
         if self._continuing:
             return  # Stopped again while it was coming back: that goes on where it was.
         self._continuing = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ from .progress import Limit, Progress, Tracker, progress_for
 from .result import result_text
 from .run import Plan
 
+SUMMARY_BYTES = 65_536
+"""A summary is shorter than that."""
 LOOK_S = 0.1
 """How often a signal and the run's end are looked for."""
 DRAW_S = 0.25
@@ -133,7 +136,7 @@ class _Reader:
         if data is None or self._data_told:
             return
         self._data_told = True
-        settings = self._session.settings
+        settings = self._session.header.session.settings
         where = f"{settings.device}, size {settings.model_size}, batch {settings.batch_size:,}"
         self._progress.line(f"training on {where}; data: {data}")
 
@@ -150,7 +153,19 @@ def _tell(
         print(result_text(summary, plan.preset, record))
     if summary.ended == "failed":
         raise RunError(_reason(session, summary))
+    if record is not None and not _is_complete(record):
+        raise RunError(f"{record}: the recording is incomplete")
     return 0 if interruption.signal is None else interruption.exit_code
+
+
+def _is_complete(record: Path) -> bool:
+    """Whether the recording was closed with its summary, as it is unless the disk was full."""
+    try:
+        with record.open("rb") as opened:
+            opened.seek(-min(SUMMARY_BYTES, record.stat().st_size), os.SEEK_END)
+            return b'"summary"' in opened.read()
+    except OSError:
+        return False
 
 
 def _reason(session: Session, summary: Summary) -> str:

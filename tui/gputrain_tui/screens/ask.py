@@ -7,6 +7,7 @@ from collections.abc import Callable
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
@@ -15,6 +16,34 @@ from ..widgets.lines import Lines
 from ..widgets.text import wrapped
 
 CANCEL = Action("cancel", ("escape",), "esc", "cancel", "cancel", "close without a change")
+
+
+EDITING = {
+    "backspace": "delete_left",
+    "delete": "delete_right",
+    "left": "cursor_left",
+    "right": "cursor_right",
+    "home": "home",
+    "end": "end",
+}
+"""Keys that edit a line, and Textual's actions for them."""
+
+
+class EditLine(Input):
+    """Takes editing keys in the order in which they come.
+
+    Textual runs a binding only after the key has gone up to the app, so that letters typed right behind a
+    backspace would be there before it.
+    """
+
+    async def _on_key(self, event: Key) -> None:
+        action = EDITING.get(event.key)
+        if action is None:
+            await super()._on_key(event)
+        else:
+            event.stop()
+            event.prevent_default()
+            getattr(self, f"action_{action}")()
 
 
 class AskLine(ModalScreen[bool]):
@@ -34,7 +63,7 @@ class AskLine(ModalScreen[bool]):
         """Title, the line to type in, what is allowed or wrong, the keys."""
         with Vertical(id="ask-box"):
             yield Lines([[(self._title, "strong")]], id="ask-title")
-            field = Input(self._text, id="ask-field", select_on_focus=True, compact=True)
+            field = EditLine(self._text, id="ask-field", select_on_focus=True, compact=True)
             field.cursor_blink = False
             yield field
             yield Lines(id="ask-note")

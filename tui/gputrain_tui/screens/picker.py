@@ -98,6 +98,11 @@ class PickerScreen(AnsweringScreen):
 
     def on_key(self, event: Key) -> None:
         """A letter goes to the filter; a question mark, which no name has, is for the help."""
+        if event.key in ("backspace", "ctrl+h"):
+            # Here and not by its binding, which would come after letters typed behind it.
+            self.action_erase()
+            event.stop()
+            return
         letter = event.character if event.is_printable else None
         if letter and letter != "?" and len(self._filter) < LONGEST_FILTER:
             self._set_filter(self._filter + letter)
