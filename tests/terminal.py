@@ -37,6 +37,8 @@ class Terminal:
         env.pop("COLORTERM", None)
         self.screen = pyte.Screen(columns, rows)
         self.bytes_received = 0
+        self.emulated = True
+        """Whether `text` is kept: emulating a terminal takes time that a measurement may not want to take."""
         self.last_bytes = b""
         """The end of what came, as it came."""
         self.first_output_at: float | None = None
@@ -119,7 +121,8 @@ class Terminal:
                     self.first_output_at = time.monotonic()
                 self.bytes_received += len(chunk)
                 self.last_bytes = (self.last_bytes + chunk)[-4096:]
-                self._stream.feed(chunk)
+                if self.emulated:
+                    self._stream.feed(chunk)
                 self._news.notify_all()
             if _SYNC_QUERY in chunk:
                 # Answer as a terminal that knows synchronised output.

@@ -51,6 +51,8 @@ def app(*arguments: str, columns: int = 160, rows: int = 48) -> Iterator[Running
         with Terminal(command, columns=columns, rows=rows) as terminal:
             running = Running(terminal, recording)
             running.wait_steady()
+            # A user's terminal is emulated elsewhere, not by the machine that trains.
+            terminal.emulated = False
             yield running
             terminal.send("q")
             terminal.wait_end()

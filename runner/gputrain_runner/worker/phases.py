@@ -18,7 +18,7 @@ from ..timeline import PHASES, Phase, StepMs
 
 DEVICE_PHASES = ("h2d", "forward", "backward", "optimizer")
 """Phases that have work on the device between their boundaries; `data` is assembled on the host."""
-MAX_COST = 0.004
+MAX_COST = 0.001
 """The share of a step's time that the clock may cost."""
 
 _Marks = list[float]
