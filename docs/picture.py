@@ -13,7 +13,7 @@ from gputrain_tui.app import GpuTrainApp
 from gputrain_tui.live_sessions import LiveSessions
 from gputrain_tui.sessions import AppOptions
 
-KEYS = [(14, "b"), (14, "b"), (16, "M"), (14, "")]
+KEYS = [(12, "b"), (12, "b"), (14, "M"), (12, "")]
 """What is pressed, each after so many seconds."""
 
 

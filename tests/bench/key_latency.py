@@ -37,7 +37,7 @@ def measure() -> list[dict[str, Any]]:
             typical,
             "ms",
             "<= 150",
-            max(latencies) <= 150,
+            typical <= 150,
             detail,
         )
     ]
