@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 
-from .widgets.glyphs import GlyphName
+from .widgets.glyphs import GlyphName, glyphs_for
 
 
 def unusable() -> str | None:
@@ -23,12 +22,7 @@ def unusable() -> str | None:
 
 def glyphs() -> GlyphName:
     """The characters this terminal can show."""
-    encoding = sys.__stderr__.encoding if sys.__stderr__ is not None else "ascii"
-    try:
-        is_utf8 = codecs.lookup(encoding).name == "utf-8"
-    except LookupError:
-        is_utf8 = False
-    if not is_utf8:
+    if glyphs_for(sys.__stderr__.encoding if sys.__stderr__ is not None else None) == "ascii":
         return "ascii"
     # The Linux console's fonts have blocks and frames, but no braille.
     return "block" if os.environ.get("TERM") == "linux" else "braille"

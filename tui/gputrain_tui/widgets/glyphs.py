@@ -7,6 +7,7 @@ and …; the widgets of this folder pass theirs through `fit`, so they come out 
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 from typing import Literal, get_args
 
@@ -85,8 +86,10 @@ def glyphs() -> GlyphName:
 
 def glyphs_for(encoding: str | None) -> GlyphName:
     """The set that a terminal with this encoding can show: braille in UTF-8, else ASCII."""
-    name = (encoding or "").lower().replace("-", "").replace("_", "")
-    return "braille" if name in ("utf8", "cp65001") else "ascii"
+    try:
+        return "braille" if codecs.lookup(encoding or "ascii").name == "utf-8" else "ascii"
+    except LookupError:
+        return "ascii"
 
 
 def fit(text: str) -> str:
