@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from gputrain_presets import Preset
 
+from .ceilings import Ceilings
 from .settings import Settings, Value
-from .timeline import Device, Flags, Level, Memory, Phase, StepMs, Validation
+from .timeline import Device, Flags, Level, Memory, Phase, Profile, StepMs, Validation
 
 # ------------------------------------------------------------- session to worker
 
@@ -63,11 +64,19 @@ class Describe(Struct, frozen=True, kw_only=True, tag=True):
     preset: Preset
 
 
+class Probe(Struct, frozen=True, kw_only=True, tag=True):
+    """Measure the ceilings of these devices (all there are where the list is empty), one after another;
+    each is answered by `Probed`. Training, where it runs, waits meanwhile."""
+
+    devices: list[str] = []
+    seconds_each: float = 10.0
+
+
 class Stop(Struct, frozen=True, kw_only=True, tag=True):
     """End after the current step; answered by `Finished`, then the worker exits."""
 
 
-Command = Start | ChangeSetting | Pause | Resume | Describe | Stop
+Command = Start | ChangeSetting | Pause | Resume | Describe | Probe | Stop
 
 # ------------------------------------------------------------- worker to session
 
@@ -116,6 +125,9 @@ class Progress(Struct, frozen=True, kw_only=True, tag=True):
     dispatch_ms: float | None
     flops_per_s: float | None
     memory: Memory | None
+    busy: float | None = None
+    profile: Profile | None = None
+    """A burst that ended since the last report."""
     validation: Validation | None = None
 
 
@@ -178,6 +190,15 @@ class Described(Struct, frozen=True, kw_only=True, tag=True):
     sizes: list[SizeFacts]
 
 
+class Probed(Struct, frozen=True, kw_only=True, tag=True):
+    """The ceilings of one device."""
+
+    at: float
+    ceilings: Ceilings
+    more: bool
+    """Whether other devices of the same `Probe` follow."""
+
+
 class Finished(Struct, frozen=True, kw_only=True, tag=True):
     """Training ended as asked: a limit was reached or `Stop` came."""
 
@@ -201,7 +222,9 @@ class Failed(Struct, frozen=True, kw_only=True, tag=True):
     """Whether the command line or a file is wrong, rather than the run having failed."""
 
 
-Report = Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Finished | Failed
+Report = (
+    Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Probed | Finished | Failed
+)
 
 _encoder = msgspec.json.Encoder()
 _commands: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)

@@ -41,6 +41,8 @@ def of_steps(progress: Progress, t: float, step: int, epoch: int, reading: Readi
         loss=progress.loss,
         phases=progress.phases,
         dispatch_ms=progress.dispatch_ms,
+        busy=progress.busy,
+        profile=progress.profile,
         flops_per_s=progress.flops_per_s,
         memory=progress.memory,
         validation=progress.validation,

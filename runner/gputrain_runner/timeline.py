@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from .ceilings import Probe
 from .settings import Settings, Value
 
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
@@ -44,6 +45,46 @@ class Memory(Struct, frozen=True, kw_only=True):
     allocated_bytes: int | None = None
     reserved_bytes: int | None = None
     peak_allocated_bytes: int | None = None
+
+
+class KindOfWork(Struct, frozen=True, kw_only=True):
+    """One kind of operation within a step: what its kernels (on a CPU its operators) took together."""
+
+    ms: float
+    """Time per step."""
+    count: float
+    """Kernels (operators) per step."""
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    """What a burst of profiled steps showed, per step; the burst's own steps are in no rate.
+
+    On a GPU the work is its kernels and copies; on a CPU it is the operators' own time (without what
+    they call), and what is left of the step is Python and dispatch.
+    """
+
+    steps: int
+    """How many steps were profiled."""
+    step_ms: float
+    """Wall time of a step without the profiler: the median of the steady ones before the burst."""
+    work_ms: float
+    """Time in which work was under way: the union of its intervals."""
+    launches: float
+    """Kernels and copies (on a CPU: operators)."""
+    work: dict[str, KindOfWork]
+    """By kind: "matmul", "convolution", "recurrence", "normalisation", "elementwise", "reduction",
+    "optimizer", "copy", "other"; kinds that do not occur are absent."""
+    copy_ms: float | None = None
+    """Host-to-device copies on the device; null on a CPU."""
+    copy_exposed_ms: float | None = None
+    """The part of `copy_ms` during which no kernel ran."""
+    copy_bytes: float | None = None
+    sync_count: float | None = None
+    """Times the host waited for the device or read a value back from it (`.item()` and its like)."""
+    sync_ms: float | None = None
+    """Host time spent in those waits."""
+    tensor_core_ms: float | None = None
+    """Of `work_ms`, kernels that use tensor cores, judged by their names; null on a CPU."""
 
 
 class Validation(Struct, frozen=True, kw_only=True):
@@ -124,6 +165,10 @@ class Sample(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sample"):
     phases: dict[str, Phase] | None = None
     dispatch_ms: float | None = None
     busy: float | None = None
+    """Share of wall time in which the GPU ran kernels or copies of this process: the newest profile's
+    under these settings. Null on a CPU, and before the first."""
+    profile: Profile | None = None
+    """A burst's result, in the first sample after it; in all others null."""
     flops_per_s: float | None = None
     memory: Memory | None = None
     validation: Validation | None = None
@@ -176,24 +221,56 @@ class Effect(Struct, frozen=True, kw_only=True, tag_field="kind", tag="effect"):
     ratio_low: float
     ratio_high: float
     predicted_ratio: float | None = None
+    learnt: str | None = None
+    """Where the prediction missed, why, in words."""
 
 
 class Remedy(Struct, frozen=True, kw_only=True):
-    """A setting that would help, and by how much."""
+    """Something that would help, and by how much: a setting to turn, or advice where no setting can."""
 
-    setting: str
+    setting: str | None
+    """Null where it is advice."""
     to: Value
     predicted_ratio: float | None
+    """Predicted samples/s over the present ones; null where no figure can be given."""
     why: str
+    predicted_low: float | None = None
+    predicted_high: float | None = None
+    keeps_meaning: bool = True
+    """Whether training computes the same with it, up to rounding: false for batch size, precision below
+    fp32 and model size."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One rule that holds."""
+
+    bottleneck: str
+    """The rule's name, as in `Verdict.bottleneck`."""
+    sentence: str
+    """What is the matter, in one plain sentence."""
+    evidence: list[str]
+    """With figures, in words."""
+    remedies: list[Remedy]
+    """The most promising first."""
+    slice_ms: float | None = None
+    """How much of the step it accounts for."""
+    limit_ratio: float | None = None
+    """Amdahl: what removing that slice entirely would give at most."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True, tag_field="kind", tag="verdict"):
-    """The named bottleneck."""
+    """The named bottleneck, and what else holds, ranked by predicted milliseconds saved."""
 
     t: float
     bottleneck: str
     evidence: list[str]
     remedies: list[Remedy]
+    sentence: str = ""
+    slice_ms: float | None = None
+    limit_ratio: float | None = None
+    step_ms: float | None = None
+    """The step's wall time that it was reached from."""
+    others: list[Finding] = []
 
 
 class Message(Struct, frozen=True, kw_only=True, tag_field="kind", tag="message"):
@@ -265,7 +342,7 @@ class Header(Struct, frozen=True, kw_only=True):
     session: SessionInfo
     host: Host
     devices: list[Device] = []
-    probe: dict[str, Any] | None = None
+    probe: Probe | None = None
 
 
 class FinalValidation(Struct, frozen=True, kw_only=True):
@@ -302,6 +379,6 @@ class Recording(Struct, frozen=True, kw_only=True):
     session: SessionInfo
     host: Host
     devices: list[Device]
-    probe: dict[str, Any] | None
+    probe: Probe | None
     timeline: list[Entry]
     summary: Summary | None = None
