@@ -64,6 +64,15 @@ class Describe(Struct, frozen=True, kw_only=True, tag=True):
     preset: Preset
 
 
+class CountWork(Struct, frozen=True, kw_only=True, tag=True):
+    """Count what one step is made of, without training; answered by `WorkCounted`."""
+
+    preset: Preset
+    model_size: str
+    batch_size: int
+    passes: str = "training"
+
+
 class Probe(Struct, frozen=True, kw_only=True, tag=True):
     """Measure the ceilings of these devices (all there are where the list is empty), one after another;
     each is answered by `Probed`. Training, where it runs, waits meanwhile."""
@@ -76,7 +85,7 @@ class Stop(Struct, frozen=True, kw_only=True, tag=True):
     """End after the current step; answered by `Finished`, then the worker exits."""
 
 
-Command = Start | ChangeSetting | Pause | Resume | Describe | Probe | Stop
+Command = Start | ChangeSetting | Pause | Resume | Describe | CountWork | Probe | Stop
 
 # ------------------------------------------------------------- worker to session
 
@@ -90,6 +99,8 @@ class Hello(Struct, frozen=True, kw_only=True, tag=True):
     devices: list[Device]
     threads: int
     """Intra-op threads PyTorch uses on the CPU."""
+    cuda_absence: str | None = None
+    """Why PyTorch can use no CUDA GPU and what to do, in one line; None where it can."""
 
 
 class Started(Struct, frozen=True, kw_only=True, tag=True):
@@ -125,6 +136,8 @@ class Progress(Struct, frozen=True, kw_only=True, tag=True):
     dispatch_ms: float | None
     flops_per_s: float | None
     memory: Memory | None
+    trained_s: float | None = None
+    """Since this worker's first step began, without compiling and capturing: what `seconds` limits."""
     busy: float | None = None
     profile: Profile | None = None
     """A burst that ended since the last report."""
@@ -190,6 +203,27 @@ class Described(Struct, frozen=True, kw_only=True, tag=True):
     sizes: list[SizeFacts]
 
 
+class Operation(Struct, frozen=True, kw_only=True):
+    """An operation of a step, and how many times it comes like this."""
+
+    name: str
+    """PyTorch's, as "convolution"."""
+    flops: int
+    moved_bytes: int
+    """Operands and results, once each."""
+    kernels: int
+    """Kernels that one of it starts on a GPU."""
+    count: int
+
+
+class WorkCounted(Struct, frozen=True, kw_only=True, tag=True):
+    """The operations of one step in fp32."""
+
+    operations: list[Operation]
+    batch_bytes: int
+    """Inputs and targets: what is copied to the device for a step."""
+
+
 class Probed(Struct, frozen=True, kw_only=True, tag=True):
     """The ceilings of one device."""
 
@@ -223,7 +257,18 @@ class Failed(Struct, frozen=True, kw_only=True, tag=True):
 
 
 Report = (
-    Hello | Started | Progress | Changed | Paused | Resumed | Said | Described | Probed | Finished | Failed
+    Hello
+    | Started
+    | Progress
+    | Changed
+    | Paused
+    | Resumed
+    | Said
+    | Described
+    | WorkCounted
+    | Probed
+    | Finished
+    | Failed
 )
 
 _encoder = msgspec.json.Encoder()

@@ -15,6 +15,7 @@ from .commands.parsing import RunError, UsageError
 COMMANDS = {
     "presets": "the presets: what there is to train",
     "run": "train a preset without a screen",
+    "upgrade": "what another card would give, and what would limit it there",
     "schema": "the JSON Schema of a recording",
 }
 """Every command and what it does; `commands/NAME.py` has its `main(arguments) -> int`."""

@@ -6,9 +6,10 @@ import torch
 
 from gputrain_presets import Preset, PresetError
 
-from ..protocol import Describe, Described, Hello, Start, Stop
-from . import data, describe, devices, first_batch
+from ..protocol import CountWork, Describe, Described, Hello, Start, Stop, WorkCounted
+from . import data, describe, devices, first_batch, work_count
 from .changes import WorkerBrokenError, plain
+from .cuda_absence import cuda_absence
 from .link import Link
 from .loop import StepLoop
 
@@ -38,6 +39,7 @@ def serve(link: Link) -> None:
             cudnn=devices.cudnn_version(),
             devices=devices.available(),
             threads=torch.get_num_threads(),
+            cuda_absence=cuda_absence(),
         )
     )
     command = link.next_command(timeout_s=0.05)
@@ -48,6 +50,8 @@ def serve(link: Link) -> None:
             command = link.next_command()
         if isinstance(command, Describe):
             link.send(_describe(command.preset))
+        elif isinstance(command, CountWork):
+            link.send(_count_work(command))
         elif isinstance(command, Start):
             train(command, link)
             return
@@ -71,7 +75,7 @@ def train(start: Start, link: Link) -> None:
     try:
         dataset = data.load(preset.data, preset.model)
         _check_batch_size(start, dataset)
-        first_batch.check(preset, dataset, start.settings.model_size)
+        first_batch.check(preset, dataset, start.settings)
         loop = StepLoop(start, dataset, link)
     except data.DataError as error:
         raise UserError(str(error), usage=True) from None
@@ -92,6 +96,13 @@ def _describe(preset: Preset) -> Described:
         return Described(preset=preset.name, sizes=describe.describe(preset))
     except PresetError as error:
         raise UserError(_in_file(preset, error), usage=True) from None
+
+
+def _count_work(asked: CountWork) -> WorkCounted:
+    try:
+        return work_count.count(asked.preset, asked.model_size, asked.batch_size, asked.passes)
+    except PresetError as error:
+        raise UserError(_in_file(asked.preset, error), usage=True) from None
 
 
 def _check_batch_size(start: Start, dataset: data.Dataset) -> None:
