@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import difflib
 import importlib
@@ -15,10 +16,13 @@ from .commands.parsing import RunError, UsageError
 COMMANDS = {
     "presets": "the presets: what there is to train",
     "run": "train a preset without a screen",
+    "crossover": "where one device overtakes the other",
     "upgrade": "what another card would give, and what would limit it there",
     "schema": "the JSON Schema of a recording",
 }
 """Every command and what it does; `commands/NAME.py` has its `main(arguments) -> int`."""
+
+_IN_ASCII = "gputrain-tui.in-ascii"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -105,10 +109,19 @@ def _unknown_command(word: str) -> str:
 
 
 def _print_any_character() -> None:
-    """Let a character that the terminal's encoding lacks become `?`, not an error."""
+    """Let a character that the stream's encoding lacks become what stands for it in ASCII: `->`, `x`, `?`."""
+    codecs.register_error(_IN_ASCII, _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_IN_ASCII)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    from .widgets.glyphs import in_ascii
+
+    return in_ascii(error.object[error.start : error.end]), error.end
 
 
 def _say(text: str, code: int) -> int:
