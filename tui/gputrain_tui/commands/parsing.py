@@ -37,13 +37,25 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The arguments by their names; UsageError where they make no sense."""
-        known, unknown = self.parse_known_args(arguments)
+        known, unknown = self.parse_known_args(self._joined(arguments))
         for word in unknown:
             if word.startswith("-") and word != "--":
                 self.error(self._unknown_option(word.partition("=")[0]))
         if unknown:
             self.error(f"unexpected word {unknown[0]!r}; {self.prog} --help explains")
         return known
+
+    def _joined(self, arguments: Sequence[str]) -> list[str]:
+        """Values that begin with a minus and a digit joined to their options: no option begins so."""
+        joined: list[str] = []
+        for word in arguments:
+            action = self._option_string_actions.get(joined[-1]) if joined else None
+            takes_one = action is not None and action.nargs is None
+            if takes_one and re.match(r"-\d", word):
+                joined[-1] += f"={word}"
+            else:
+                joined.append(word)
+        return joined
 
     def _unknown_option(self, option: str) -> str:
         instead = self.instead.get(option)
@@ -77,9 +89,13 @@ def whole_number(smallest: int, largest: int = 2**63 - 1) -> Callable[[str], int
     """A converter for options that take a whole number from `smallest` to `largest`."""
 
     def convert(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,19}", text) or not smallest <= int(text) <= largest:
-            raise argparse.ArgumentTypeError(f"found {text!r}, allowed: a whole number from {smallest} on")
-        return int(text)
+        digits = text.lstrip("0") or "0" if re.fullmatch("[0-9]+", text) else ""
+        too_large = len(digits) > len(str(largest)) or int(digits or 0) > largest
+        if not digits or too_large or int(digits) < smallest:
+            to = f"to {largest:,}" if too_large else "on"
+            found = repr(text) if len(text) <= 40 else f"a number of {len(text)} digits"
+            raise argparse.ArgumentTypeError(f"found {found}, allowed: a whole number from {smallest} {to}")
+        return int(digits)
 
     return convert
 
@@ -93,6 +109,17 @@ def duration_s(text: str) -> float:
     if not 0 < seconds < math.inf:
         raise argparse.ArgumentTypeError(f"found {text!r}, allowed: a number of seconds above 0")
     return seconds
+
+
+def number_above_zero(text: str) -> float:
+    """A converter for options that take a number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"found {text!r}, allowed: a number above 0")
+    return number
 
 
 def one_of(*allowed: str) -> Callable[[str], str]:
@@ -118,8 +145,12 @@ def scheduled_assignment(text: str) -> tuple[int, str, str]:
     """A converter for STEP:NAME=VALUE."""
     step, colon, change = text.partition(":")
     name, equals, value = change.partition("=")
-    if not (re.fullmatch(r"[0-9]{1,18}", step) and colon and name and equals and value):
+    if not (colon and name and equals and value):
         raise argparse.ArgumentTypeError(
             f"found {text!r}, allowed: STEP:NAME=VALUE, as in 1000:batch_size=512"
+        )
+    if not re.fullmatch(r"[0-9]{1,18}", step):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, allowed: a step that is a whole number from 0 on, as in 1000:batch_size=512"
         )
     return int(step), name.strip(), value.strip()
