@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from gputrain_presets import Preset, load
+from gputrain_runner.ceilings import Probe
 from gputrain_runner.feed import Refused, State, Timeline
 from gputrain_runner.settings import Context, Settings, Value, initial
 from gputrain_runner.summary import Ended
@@ -20,6 +21,7 @@ from gputrain_runner.timeline import (
     Header,
     Host,
     HostLoad,
+    Memory,
     Message,
     Phase,
     Rate,
@@ -50,9 +52,20 @@ class FakeSession:
         self.recording: Path | None = None
         self.gpu_absence: str | None = None if gpu else NO_GPU
         self.refuses: str | None = None
+        self.probes: Probe | None = None
+        """The devices' ceilings, where they are known."""
         self.calls: list[tuple[object, ...]] = []
+        self.undoes: tuple[str, Value] | None = None
+        """What an undo will turn back."""
         self._timeline = Timeline()
         self._step = 0
+        self.gpus: list[Gpu] | None = None
+        """What the samples have of GPUs, where it is not the usual one."""
+        self.busy: float | None = None
+        self.memory: Memory | None = None
+        self.nvml_ms_per_s: float | None = None
+        self.skewed_step = 1.0
+        """How much longer the mean step is than the median one."""
 
     # ---------------------------------------------------------------- the feed
 
@@ -66,7 +79,7 @@ class FakeSession:
             command=["gputrain-tui"],
             data="synthetic, 934,918 × 75",
         )
-        return Header(session=info, host=HOST, devices=self.devices)
+        return Header(session=info, host=HOST, devices=self.devices, probe=self.probes)
 
     @property
     def context(self) -> Context:
@@ -84,8 +97,9 @@ class FakeSession:
     def change(self, setting: str, to: Value) -> None:
         self._note("change", setting, to)
 
-    def undo(self) -> None:
+    def undo(self) -> tuple[str, Value] | None:
         self._note("undo")
+        return self.undoes
 
     def pause(self) -> None:
         self._note("pause")
@@ -95,6 +109,9 @@ class FakeSession:
 
     def restart(self) -> None:
         self._note("restart")
+
+    def probe(self) -> None:
+        self._note("probe")
 
     def start_recording(self) -> Path:
         self._note("start_recording")
@@ -123,6 +140,23 @@ class FakeSession:
             self._step += 450
             self.add(self.sample(samples_per_s, steady=steady))
 
+    def idle(self, seconds: float) -> None:
+        """So long without a step: one sample a second, of host and GPUs alone."""
+        for _ in range(round(seconds)):
+            self.elapsed_s += 1.0
+            full = self.sample(1.0, steady=False)
+            self.add(
+                Sample(
+                    t=full.t,
+                    step=full.step,
+                    epoch=full.epoch,
+                    settings=full.settings,
+                    steady=False,
+                    gpus=full.gpus,
+                    host=full.host,
+                )
+            )
+
     def sample(self, samples_per_s: float, *, steady: bool = True) -> Sample:
         """A sample of now."""
         step_ms = self.settings.batch_size / samples_per_s * 1e3
@@ -136,7 +170,7 @@ class FakeSession:
             steady=steady,
             samples_per_s=samples_per_s,
             steps_per_s=1e3 / step_ms,
-            step_ms=StepMs(p50=step_ms, p95=step_ms * 1.1, mean=step_ms),
+            step_ms=StepMs(p50=step_ms, p95=step_ms * 1.1, mean=step_ms * self.skewed_step),
             loss=0.5 / (1 + self.elapsed_s),
             phases={
                 name: Phase(
@@ -144,7 +178,9 @@ class FakeSession:
                 )
                 for name, share in shares.items()
             },
-            gpus=[self.gpu_values()] if on_gpu else [],
+            gpus=self.gpus if self.gpus is not None else [self.gpu_values()] if on_gpu else [],
+            busy=self.busy,
+            memory=self.memory,
             host=HostLoad(
                 cpu_utilisation=0.52,
                 memory_used_bytes=3_200_000_000,
@@ -152,6 +188,7 @@ class FakeSession:
                 worker_cpu_utilisation=1.0,
                 worker_rss_bytes=612_000_000,
                 screen_cpu_utilisation=0.02,
+                nvml_ms_per_s=self.nvml_ms_per_s,
             ),
         )
 
@@ -249,6 +286,7 @@ class FakeSessions:
         self.host = HOST
         self.devices: Sequence[Device] = [H200, CPU] if gpu else [CPU]
         self.gpu_absence: str | None = None if gpu else NO_GPU
+        self.awaits_worker = False
 
     def first_frame(self) -> None:
         self.frames += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class FakeTelemetry:
 
     def __init__(self) -> None:
         self.watched: list[int | None] = []
+        self.focused: list[frozenset[str]] = []
         self.reading = Reading(
             gpus=[Gpu(index=0, uuid="GPU-cuda:0", utilisation=0.75)],
             host=HostLoad(cpu_utilisation=0.5),
@@ -49,6 +50,9 @@ class FakeTelemetry:
 
     def watch(self, worker_pid: int | None) -> None:
         self.watched.append(worker_pid)
+
+    def focus(self, uuids: Collection[str]) -> None:
+        self.focused.append(frozenset(uuids))
 
 
 def entries(session: Session) -> list[Entry]:

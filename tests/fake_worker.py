@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gputrain_presets import Preset
+from gputrain_runner.ceilings import Ceilings, Figure
 from gputrain_runner.process import WorkerProcess
 from gputrain_runner.protocol import (
     Changed,
@@ -26,6 +27,8 @@ from gputrain_runner.protocol import (
     Hello,
     Pause,
     Paused,
+    Probe,
+    Probed,
     Progress,
     Report,
     Resume,
@@ -71,13 +74,29 @@ def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
         time.sleep(0.005)
 
 
+def made_up_ceilings(device: str) -> Ceilings:
+    """What it finds of a device."""
+    rate = Figure(median=1e12, q25=0.99e12, q75=1.01e12, repeats=9)
+    return Ceilings(
+        device=device,
+        uuid=f"GPU-{device}",
+        measured_at="2026-11-30T10:00:00+00:00",
+        torch="2.99.0",
+        driver=None if device == "cpu" else "570.86",
+        matmul_flops_per_s={"fp32": rate},
+    )
+
+
 class FakeWorker:
     """Trains nothing, but says so."""
 
-    def __init__(self, control_fd: int, report_fd: int, devices: list[str], epoch_steps: int) -> None:
+    def __init__(
+        self, control_fd: int, report_fd: int, devices: list[str], epoch_steps: int, mute_probe: bool = False
+    ) -> None:
         self._control_fd, self._report_fd = control_fd, report_fd
         self._devices = devices
         self._epoch_steps = epoch_steps
+        self._mute_probe = mute_probe
         self._now = BEGAN
         self._step = 0
         self._samples = 0
@@ -91,6 +110,7 @@ class FakeWorker:
                 cudnn=None,
                 devices=[Device(device=name, uuid=f"GPU-{name}") for name in self._devices],
                 threads=2,
+                cuda_absence=None if self._devices[0] != "cpu" else "no driver: install one",
             )
         )
         for command in self._commands():
@@ -120,6 +140,8 @@ class FakeWorker:
             self._say(Paused(at=self._now, step=self._step))
         elif isinstance(command, Resume):
             self._say(Resumed(at=self._now))
+        elif isinstance(command, Probe):
+            self._probe(command)
         elif isinstance(command, Stop):
             self._finish(stopped=True)
 
@@ -146,6 +168,22 @@ class FakeWorker:
         if start.steps is not None:
             self._step = start.steps
             self._finish(stopped=False)
+
+    def _probe(self, probe: Probe) -> None:
+        if self._mute_probe:
+            return
+        for device in probe.devices:
+            self._now += probe.seconds_each
+            there = device in self._devices
+            self._say(
+                Probed(
+                    at=self._now,
+                    device=device,
+                    ceilings=made_up_ceilings(device) if there else None,
+                    error=None if there else f"there is no device {device} here",
+                    more=device != probe.devices[-1],
+                )
+            )
 
     def _change(self, setting: str, to: Value, asked_at: float) -> None:
         if setting == "batch_size":
@@ -266,6 +304,7 @@ def main() -> int:
     parser.add_argument("--devices", default="cpu")
     parser.add_argument("--epoch-steps", type=int, default=100)
     parser.add_argument("--deaf", action="store_true", help="take Start alone, and never end by itself")
+    parser.add_argument("--mute-probe", action="store_true", help="never answer a probe")
     parser.add_argument("--leave-child", action="store_true", help="fork a child that holds the pipes")
     options = parser.parse_args()
     if options.deaf:
@@ -274,7 +313,8 @@ def main() -> int:
         time.sleep(600)
         os._exit(0)
     devices = options.devices.split(",")
-    return FakeWorker(options.control_fd, options.report_fd, devices, options.epoch_steps).run(options.deaf)
+    fds = options.control_fd, options.report_fd
+    return FakeWorker(*fds, devices, options.epoch_steps, options.mute_probe).run(options.deaf)
 
 
 if __name__ == "__main__":

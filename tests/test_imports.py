@@ -65,6 +65,7 @@ def test_the_worker_never_loads_a_screen() -> None:
         (["--version"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["no-such-command"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["presets"], {"textual", "torch", "numpy", "psutil", "pynvml"}),
+        (["doctor"], {"textual", "rich", "torch", "numpy"}),
         (["schema"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["run", "--help"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["run", "lasagne-mlp", "--steps", "0"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),

@@ -48,7 +48,8 @@ def load(path: Path) -> Preset:
 def train(path: Path, **options: Any) -> list[Report]:
     """Train some steps; what is reported."""
     preset, listener = load(path), Listener()
-    start = Start(preset=preset, settings=settings.initial(preset, "cpu"), **{"steps": 5, **options})
+    usual: dict[str, Any] = {"settings": settings.initial(preset, "cpu"), "steps": 5}
+    start = Start(preset=preset, **{**usual, **options})
     service.train(start, listener)
     return listener.heard
 

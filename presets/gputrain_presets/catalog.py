@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from . import checks, user_models
+from . import checks, learning_rates, user_models
 from .explain import WrongKeyError, explain, in_toml, nearest
 from .spec import Preset
 
@@ -109,7 +109,7 @@ def _read(file: Traversable, label: str) -> Preset:
     label = _printable(label)
     text = _text(file, label)
     try:
-        table = user_models.completed(_parse(text, label))
+        table = learning_rates.completed(user_models.completed(_parse(text, label)))
         checks.before(table)
         preset = msgspec.convert(table, Preset)
         checks.after(preset)

@@ -69,6 +69,9 @@ def after(preset: Preset) -> None:
     data, optimizer = preset.data, preset.optimizer
     if isinstance(optimizer, SgdOptimizer) and optimizer.nesterov and not optimizer.momentum:
         raise WrongKeyError("optimizer.momentum", optimizer.momentum, "above 0 where nesterov is true")
+    if optimizer.learning_rates is not None and optimizer.lr != optimizer.learning_rates[0]:
+        first = f"the first of learning_rates, {optimizer.learning_rates[0]:g}, or leave it out"
+        raise WrongKeyError("optimizer.lr", optimizer.lr, f"{first}: a model alone is the first of them")
     if getattr(data, "path", None) is None and preset.batch_size > data.training_samples:
         most = f"at most data.training_samples, {data.training_samples}"
         raise WrongKeyError("batch_size", preset.batch_size, most)
@@ -97,6 +100,10 @@ def _data_and_model(preset: Preset) -> None:
         _images(model, data)
     if isinstance(model, MlpModel) and isinstance(data, DigitsData):
         _digits(model)
+    if isinstance(model, MlpModel) and model.any_size is not None:
+        for key, (least, most) in (("depth", model.any_size.depth), ("width", model.any_size.width)):
+            if least > most:
+                raise WrongKeyError(f"model.any_size.{key}[1]", most, f"a whole number from {least} on")
     if isinstance(model, HierBiLstmModel) and isinstance(data, TextData):
         _text(model, data)
 

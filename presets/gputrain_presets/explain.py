@@ -109,6 +109,8 @@ def _structs(node: inspect.Type) -> list[inspect.StructType]:
 
 def _inside(node: inspect.Type, found: object, name: str, index: str) -> inspect.Type:
     """The type of an item of `found`, which is of type `node`."""
+    if index and isinstance(node, inspect.UnionType):
+        node = next((option for option in node.types if isinstance(option, inspect.ListType)), node)
     if index and isinstance(node, inspect.ListType):
         return node.item_type
     if index and isinstance(node, inspect.TupleType):

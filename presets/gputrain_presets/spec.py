@@ -4,11 +4,14 @@ A family of models, a kind of data, a loss or an optimizer is added by adding it
 union it belongs to; the code that builds it is found in the worker under the same name.
 """
 
+import re
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from .image_models import ImageModel
+from .learning_rates import LearningRates
 from .tables import Fraction, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Rung, Table
 from .text_models import HierBiLstmModel
 from .user_data import FilesData, RandomData
@@ -24,6 +27,39 @@ class MlpSize(Rung, frozen=True, kw_only=True):
     """Units of each hidden layer, in order."""
 
 
+class AnyMlpSize(Table, frozen=True, kw_only=True):
+    """Sizes beside the ladder: so many hidden layers, each of so many units, as their name says.
+
+    `3x80` is three layers of 80 units, `40-113-76` names the units layer by layer.
+    """
+
+    depth: tuple[PositiveInt, PositiveInt]
+    """The fewest and the most hidden layers."""
+    width: tuple[PositiveInt, PositiveInt]
+    """The fewest and the most units of each."""
+
+    def hidden(self, name: str) -> list[int] | None:
+        """The units of each hidden layer that a name means; None where it is none or out of bounds."""
+        if found := re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", name):
+            depth, width = int(found[1]), int(found[2])
+            units = [width] * min(depth, self.depth[1] + 1)
+        elif re.fullmatch(r"[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})+", name):
+            units = [int(number) for number in name.split("-")]
+        else:
+            return None
+        fits = self.depth[0] <= len(units) <= self.depth[1]
+        return units if fits and all(self.width[0] <= one <= self.width[1] for one in units) else None
+
+    @property
+    def words(self) -> str:
+        """What such a name looks like, for people."""
+        (least, most), (narrow, wide) = self.depth, self.width
+        text = f"DEPTHxWIDTH from {least}x{narrow} to {most}x{wide}"
+        layers = [narrow, wide] * most
+        example = "-".join(str(units) for units in layers[: max(2, least)])
+        return text if most == 1 else f"{text}, or the units layer by layer as in {example}"
+
+
 class MlpModel(Table, frozen=True, kw_only=True, tag_field="family", tag="mlp"):
     """A multi-layer perceptron: Linear, activation and dropout for each hidden layer, then Linear."""
 
@@ -36,6 +72,23 @@ class MlpModel(Table, frozen=True, kw_only=True, tag_field="family", tag="mlp"):
     initialisation: Literal["glorot_uniform", "he_normal", "pytorch"] = "pytorch"
     default_size: Name
     sizes: Annotated[list[MlpSize], Meta(min_length=1)]
+    any_size: AnyMlpSize | None = None
+    """What sizes there are beside the ladder; none: the ladder alone."""
+
+    def hidden(self, size: str) -> list[int]:
+        """Units of each hidden layer of a size, on the ladder or beside it; KeyError where there is none."""
+        for rung in self.sizes:
+            if rung.name == size:
+                return rung.hidden
+        units = None if self.any_size is None else self.any_size.hidden(size)
+        if units is None:
+            raise KeyError(size)
+        return units
+
+    def parameters(self, size: str) -> int:
+        """Weights and biases of a size; KeyError where there is none."""
+        widths = [self.inputs, *self.hidden(size), self.outputs]
+        return sum((taken + 1) * given for taken, given in pairwise(widths))
 
 
 Model = MlpModel | ImageModel | HierBiLstmModel | UserModel
@@ -127,6 +180,7 @@ class SgdOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="sgd"
     momentum: Fraction = 0.0
     nesterov: bool = False
     weight_decay: NonNegativeFloat = 0.0
+    learning_rates: LearningRates | None = None
 
 
 class AdamOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="adam"):
@@ -135,6 +189,7 @@ class AdamOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="ada
     lr: PositiveFloat = 0.001
     betas: tuple[Fraction, Fraction] = (0.9, 0.999)
     eps: PositiveFloat = 1e-8
+    learning_rates: LearningRates | None = None
 
 
 class NadamOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="nadam"):
@@ -144,6 +199,7 @@ class NadamOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="na
     betas: tuple[Fraction, Fraction] = (0.9, 0.999)
     eps: PositiveFloat = 1e-8
     momentum_decay: NonNegativeFloat = 0.004
+    learning_rates: LearningRates | None = None
 
 
 class TorchOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="torch"):
@@ -153,6 +209,7 @@ class TorchOptimizer(Table, frozen=True, kw_only=True, tag_field="kind", tag="to
     lr: PositiveFloat | None = None
     """The learning rate; PyTorch's default for this optimizer, if not given."""
     arguments: dict[str, Argument] = {}  # noqa: RUF012
+    learning_rates: LearningRates | None = None
 
 
 Optimizer = SgdOptimizer | AdamOptimizer | NadamOptimizer | TorchOptimizer
@@ -199,13 +256,40 @@ class Preset(Table, frozen=True, kw_only=True):
     """Other names of the preset, each with the size it starts with in place of the default one."""
 
     def size(self, name: str) -> Rung:
-        """The rung of the size ladder called `name`; KeyError where there is none."""
+        """The size called `name`, on the ladder or beside it; KeyError where there is none."""
         for size in self.model.sizes:
             if size.name == name:
                 return size
+        if isinstance(self.model, MlpModel):
+            return MlpSize(name=name, hidden=self.model.hidden(name))
         raise KeyError(name)
+
+    def has_size(self, name: str) -> bool:
+        """Whether there is a size of that name, on the ladder or beside it."""
+        try:
+            self.size(name)
+        except KeyError:
+            return False
+        return True
 
     @property
     def size_names(self) -> list[str]:
         """The size ladder, smallest first, as the file lists it."""
         return [size.name for size in self.model.sizes]
+
+    @property
+    def other_sizes(self) -> str | None:
+        """What sizes there are beside the ladder, in words; None where there are none."""
+        any_size = self.model.any_size if isinstance(self.model, MlpModel) else None
+        return None if any_size is None else any_size.words
+
+    def ladder_with(self, name: str) -> list[str]:
+        """The size ladder, and on it, by its parameters, a size beside it; KeyError where there is none."""
+        ladder = self.size_names
+        if name in ladder:
+            return ladder
+        self.size(name)
+        assert isinstance(self.model, MlpModel)
+        own, of = self.model.parameters(name), self.model.parameters
+        place = sum(of(rung) <= own for rung in ladder)
+        return [*ladder[:place], name, *ladder[place:]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -56,6 +57,28 @@ def ask(
         raise AskError(str(error)) from None
     finally:
         worker.stop()
+
+
+def hello(timeout_s: float = 120.0) -> Hello:
+    """What a worker says of PyTorch and this machine's devices.
+
+    Raises:
+        AskError: it cannot be started, or ends too early.
+    """
+    said = threading.Event()
+    try:
+        worker = WorkerProcess()
+    except WorkerError as error:
+        raise AskError(str(error)) from None
+    try:
+        worker.attach(lambda _report: said.set(), lambda _why: said.set())
+        said.wait(timeout_s)
+        if worker.hello is None:
+            last = worker.log_tail(1)
+            raise AskError("the worker ended before PyTorch was loaded" + (f": {last[0]}" if last else ""))
+        return worker.hello
+    finally:
+        worker.stop(grace_s=0)
 
 
 class _End:

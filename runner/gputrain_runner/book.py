@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec import structs
+
+from .diagnosis import DiagnosisWatch
 from .effect import EffectWatch
 from .feed import Timeline
 from .recorder import Recorder, RecordingError
 from .settings import Settings
 from .summary import Ended, Totals
-from .timeline import Entry, Header, Level, Message, Summary
+from .timeline import Effect, Entry, Header, Level, Message, Summary
 
 
 class Book:
@@ -29,7 +32,10 @@ class Book:
         self.elapsed_s = elapsed_s
         self._timeline = Timeline()
         self._effects = EffectWatch()
+        self._diagnosis = DiagnosisWatch(lambda: self.header)
         self._recorder: Recorder | None = None
+        self._t = 0.0
+        """When the newest entry was."""
 
     @property
     def recording(self) -> Path | None:
@@ -41,13 +47,24 @@ class Book:
         return self._timeline.read(position)
 
     def add(self, entry: Entry) -> None:
-        """Append an entry, and the effect that it settles."""
+        """Append an entry, and the effect and the verdict that come of it.
+
+        Times never fall along the timeline: the worker tells some things late, a change only when it is
+        made, and such an entry takes the time of the one before it.
+        """
+        self._t = max(self._t, entry.t)
+        if entry.t < self._t:
+            entry = structs.replace(entry, t=self._t)
         position = self._timeline.append(entry)
         self.totals.note(entry)
         self._write(lambda recorder: recorder.write(position, entry))
-        told = self._effects.feed(position, entry)
-        if told is not None:
-            self.add(told)
+        effect = self._effects.feed(position, entry)
+        if isinstance(effect, Effect):
+            effect = self._diagnosis.complete(effect)
+        verdict = self._diagnosis.feed(position, entry)
+        for told in (effect, verdict):
+            if told is not None:
+                self.add(told)
 
     def say(self, level: Level, text: str, t: float | None = None) -> None:
         """Append a message, at `t` or now."""
@@ -63,6 +80,9 @@ class Book:
         """Tell the pending effect with what there is; what comes next is compared with nothing before."""
         told = self._effects.flush()
         self._effects.reset()
+        if isinstance(told, Effect):
+            told = self._diagnosis.complete(told)
+        self._diagnosis.reset()
         if told is not None:
             self.add(told)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+WIDE = 0.10
+"""Quartiles further apart than this share of the median are too wide to trust."""
+
 
 class Figure(Struct, frozen=True, kw_only=True):
     """One measured quantity: the median of its repeats and their quartiles."""
@@ -47,3 +50,58 @@ class Ceilings(Struct, frozen=True, kw_only=True):
 
 Probe = dict[str, Ceilings]
 """The ceilings of the probed devices by their names; what a recording's `probe` holds."""
+
+
+def is_wide(figure: Figure) -> bool:
+    """Whether its spread is too wide to trust the median."""
+    return figure.q75 - figure.q25 > WIDE * figure.median
+
+
+def share_of_ceiling(flops_per_s: float | None, precision: str, ceilings: Ceilings | None) -> float | None:
+    """A rate of work as a share of what matrix products reach on the device in that precision, 1 = all.
+
+    Convolutions may exceed it: Winograd's method needs fewer multiplications than are counted.
+
+    Args:
+        flops_per_s: the training's, as a sample has it.
+        precision: the training's.
+        ceilings: of the device that trains.
+
+    Returns:
+        None where either is not known: there is no share of a ceiling that was not measured.
+    """
+    ceiling = None if ceilings is None else ceilings.matmul_flops_per_s.get(precision)
+    if flops_per_s is None or ceiling is None or ceiling.median <= 0:
+        return None
+    return flops_per_s / ceiling.median
+
+
+def in_words(ceilings: Ceilings) -> str:
+    """The main figures on one line: `fp32 51.2 TFLOP/s, bf16 790 TFLOP/s, memory 4.3 TB/s, ...`."""
+    parts = [
+        f"{precision} {_scaled(figure.median, 'FLOP/s')}"
+        for precision, figure in ceilings.matmul_flops_per_s.items()
+    ]
+    for label, rate in (
+        ("memory", ceilings.memory_bytes_per_s),
+        ("host to device pinned", ceilings.h2d_pinned_bytes_per_s),
+        ("pageable", ceilings.h2d_pageable_bytes_per_s),
+    ):
+        if rate is not None:
+            parts.append(f"{label} {_scaled(rate.median, 'B/s')}")
+    what = "dispatch" if ceilings.device == "cpu" else "launch"
+    if ceilings.launch_us is not None:
+        parts.append(f"{what} {ceilings.launch_us.median:.1f} µs")
+    if ceilings.graph_launch_us is not None:
+        parts.append(f"in a graph {ceilings.graph_launch_us.median:.2f} µs")
+    return ", ".join(parts) or "nothing could be measured"
+
+
+def _scaled(value: float, unit: str) -> str:
+    """Three digits: `790 TFLOP/s`, `4.30 TB/s`."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if value >= size or prefix == "M":
+            break
+    scaled = value / size
+    digits = 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+    return f"{scaled:,.{digits}f} {prefix}{unit}"

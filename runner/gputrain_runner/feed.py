@@ -76,8 +76,8 @@ class Control(Protocol):
     def change(self, setting: str, to: Value) -> None:
         """Ask for a setting to be changed before the next step."""
 
-    def undo(self) -> None:
-        """Ask for the last change that worked to be reversed."""
+    def undo(self) -> tuple[str, Value] | None:
+        """Ask for the last change that worked to be reversed: the setting, and what it goes back to."""
 
     def pause(self) -> None:
         """Stop stepping."""
@@ -87,6 +87,9 @@ class Control(Protocol):
 
     def restart(self) -> None:
         """Start a new worker with the settings in force."""
+
+    def probe(self) -> None:
+        """Measure this machine's ceilings; training waits meanwhile."""
 
     def start_recording(self) -> Path:
         """Write the session, from its beginning, to a new file in the default place."""

@@ -61,8 +61,11 @@ class LiveControl(LiveFeed):
             else:
                 self._training.set_before_start(setting, value)
 
-    def undo(self) -> None:
+    def undo(self) -> tuple[str, Value]:
         """Ask for the last change that worked and is not undone yet to be reversed.
+
+        Returns:
+            The setting, and the value it goes back to.
 
         Raises:
             Refused: there is none, or the training has ended.
@@ -73,6 +76,7 @@ class LiveControl(LiveFeed):
             if last is None:
                 raise Refused("nothing to undo")
             self._ask(AskedChange(last.setting, last.to, last.from_), undoes=last)
+            return last.setting, last.from_
 
     def pause(self) -> None:
         """Stop stepping.
@@ -97,6 +101,20 @@ class LiveControl(LiveFeed):
             if self.state != "paused":
                 raise Refused("not paused")
             self._send(Resume())
+
+    def probe(self) -> None:
+        """Measure the ceilings of the device that trains, and of the CPU; training waits meanwhile.
+
+        Raises:
+            Refused: it does so already, training has not begun, or there is no worker to do it.
+        """
+        with self._lock:
+            self._refuse_when_gone()
+            if self._training.probes.under_way:
+                raise Refused("the ceilings are being measured already: training waits")
+            if self.state == "starting":
+                raise Refused("training has not begun yet: the ceilings can be measured once it runs")
+            self._measure_ceilings(self._training.settings.device)
 
     def start_recording(self) -> Path:
         """Write the session, from its beginning, to a new file in the default place; the file.
@@ -131,6 +149,11 @@ class LiveControl(LiveFeed):
             path = self._book.complete_recording(summary)
             if path is not None:
                 self._book.say("info", f"recording complete: {path}")
+
+    def _measure_ceilings(self, device: str) -> None:
+        command = self._training.probes.command(device)
+        self._send(command)
+        self._training.probes.asked(command)
 
     def _parse(self, setting: str, to: Value) -> Value:
         text = canonical_device(str(to)) if setting == "device" else str(to)

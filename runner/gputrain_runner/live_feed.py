@@ -50,6 +50,11 @@ class LiveFeed(Feed):
         return self._training.usage_error
 
     @property
+    def awaits_worker(self) -> bool:
+        """Whether the worker has yet to be told what to train: it loads PyTorch."""
+        return self._training.state == "starting" and not self._training.started
+
+    @property
     def log_tail(self) -> Sequence[str]:
         """The last lines the worker said on its own."""
         return self._worker.log_tail()

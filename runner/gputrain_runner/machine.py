@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Iterator
 from pathlib import Path
 
 from .telemetry.cgroup import find_memory_limit
+from .telemetry.cores import usable_cores
 from .timeline import Host
 
 _ROOT = Path("/")
@@ -47,39 +47,9 @@ def _cpu_name(root: Path) -> str | None:
 
 
 def _cores(root: Path) -> int | None:
-    """Logical cores this process may use: its affinity, and the time its control groups allow."""
-    if hasattr(os, "sched_getaffinity"):
-        cores: int | None = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count()
-    if cores is None:
-        return None
-    for group in _cpu_groups(root):
-        quota, _, period = _read(group / "cpu.max").partition(" ")
-        if not quota:
-            quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
-        # "max" (version 2) and -1 (version 1) mean no limit.
-        if _is_count(quota) and _is_count(period) and int(period):
-            cores = min(cores, max(1, math.ceil(int(quota) / int(period))))
-    return cores
-
-
-def _cpu_groups(root: Path) -> Iterator[Path]:
-    """The folders of this process's control groups for CPU time, each with all that contain it.
-
-    Version 2 has one hierarchy; version 1 one per controller. In a container the path named in /proc is
-    often not mounted; the mount's own root is the container's group then.
-    """
-    mount = root / "sys/fs/cgroup"
-    for line in _read(root / "proc/self/cgroup").splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        base = mount / "cpu" if controllers else mount
-        parts = [part for part in path.split("/") if part not in ("", "..")]
-        for depth in range(len(parts), -1, -1):
-            yield base.joinpath(*parts[:depth])
+    """Logical cores this process may use, whole ones."""
+    cores = usable_cores(root)
+    return None if cores is None else max(1, math.ceil(cores))
 
 
 def _memory_bytes(root: Path) -> int:
@@ -93,10 +63,6 @@ def _memory_bytes(root: Path) -> int:
     limit = find_memory_limit(root / "sys/fs/cgroup", root / "proc/self/cgroup")
     used_and_limit = None if limit is None else limit.read()
     return installed if used_and_limit is None else min(installed, used_and_limit[1])
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def _read(path: Path) -> str:

@@ -12,8 +12,11 @@ from gputrain_presets import Preset
 
 from . import settings
 from .protocol import ScheduledChange
-from .settings import Context, Settings
+from .settings import Context, SettingError, Settings
+from .timeline import Device
 
+_MAY_GIVE_WAY = ("execution", "data_path", "precision")
+"""Settings that a device may not be able to do."""
 AUTO = "auto"
 """Stands for the device until the worker has said which there are."""
 
@@ -25,6 +28,8 @@ class SessionOptions:
     preset: Preset
     device: str | None = None
     """None: the best that PyTorch can use."""
+    falls_back: bool = False
+    """Whether the best device is taken, with a warning, where the one asked for is not there."""
     batch_size: int | None = None
     model_size: str | None = None
     overrides: Sequence[tuple[str, str]] = ()
@@ -38,7 +43,11 @@ class SessionOptions:
     """The command line, for the recording."""
     record: Path | None = None
     """Record from the start, to this new file."""
+    probe: bool = False
+    """Measure the ceilings of its device and of the CPU before it trains."""
     report_every_s: float = 0.25
+    profile_every_s: float | None = 30.0
+    """From one burst of profiled steps to the next, at least; None or 0: there are none."""
 
 
 def first_settings(options: SessionOptions) -> tuple[Settings, str | None]:
@@ -73,6 +82,43 @@ def resolve_device(asked: str | None, context: Context) -> str:
     if asked is None:
         return context.devices[0]
     return str(settings.parse("device", canonical_device(asked), context))
+
+
+def first_on_devices(
+    wanted: Settings, device_asked: str | None, devices: Sequence[Device], context: Context, falls_back: bool
+) -> tuple[Settings, list[str]]:
+    """The settings to start with, once it is known which devices there are, and warnings about them.
+
+    Args:
+        wanted: those that were asked for; their device does not count.
+        device_asked: the device; None for the best.
+        devices: those there are, best first.
+        context: what the allowed values depend on.
+        falls_back: whether what cannot be gives way to what can, with a warning.
+
+    Raises:
+        SettingError: the device is not there, or settings cannot work on it, and nothing may give way.
+    """
+    warnings = []
+    try:
+        device = resolve_device(device_asked, context)
+    except SettingError as error:
+        if not falls_back:
+            raise
+        device = resolve_device(None, context)
+        warnings.append(f"{error}; it trains on {device} instead")
+    chosen = wanted.with_value("device", device)
+    capability = next((known.compute_capability for known in devices if known.device == device), None)
+    usual = settings.initial(context.preset, device)
+    for name in _MAY_GIVE_WAY:
+        why = settings.refusal(chosen, capability)
+        if why is not None and not falls_back:
+            raise SettingError(why)
+        cured = chosen.with_value(name, usual.value(name))
+        if why is not None and settings.refusal(cured, capability) != why:
+            chosen = cured
+            warnings.append(f"{why}; it trains with {usual.value(name)} instead")
+    return chosen, warnings
 
 
 def canonical_device(text: str) -> str:

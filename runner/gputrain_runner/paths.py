@@ -1,4 +1,4 @@
-"""The default place of recordings."""
+"""Where things are kept by default: recordings, and what the probe found."""
 
 from __future__ import annotations
 
@@ -17,11 +17,25 @@ _APP = "gputrain-tui"
 
 def sessions_folder() -> Path:
     """The folder of recordings, which need not exist: below $XDG_STATE_HOME where that is set."""
+    return _state_folder() / "sessions"
+
+
+def probes_folder() -> Path:
+    """The folder of what the probe found on this machine, which need not exist; beside the recordings."""
+    return _state_folder() / "probes"
+
+
+def sweeps_folder() -> Path:
+    """The folder of sweeps, which need not exist; beside the recordings."""
+    return _state_folder() / "sweeps"
+
+
+def _state_folder() -> Path:
     state_home = os.environ.get("XDG_STATE_HOME", "")
     # platformdirs heeds the variable on Linux alone; a relative path in it is to be ignored.
     if Path(state_home).is_absolute():
-        return Path(state_home) / _APP / "sessions"
-    return platformdirs.user_state_path(_APP, appauthor=False) / "sessions"
+        return Path(state_home) / _APP
+    return platformdirs.user_state_path(_APP, appauthor=False)
 
 
 def default_path(started_at: datetime, preset_name: str) -> Path:

@@ -6,6 +6,8 @@ them into seconds since its start.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import Struct
 
@@ -40,6 +42,8 @@ class Start(Struct, frozen=True, kw_only=True, tag=True):
     seconds: float | None = None
     """Stop this long after the first step began, not counting what compiling and capturing take."""
     scheduled: list[ScheduledChange] = []
+    profile_every_s: float | None = 30.0
+    """From one burst of profiled steps to the next, at least; None or 0: there are none."""
 
 
 class ChangeSetting(Struct, frozen=True, kw_only=True, tag=True):
@@ -73,6 +77,18 @@ class CountWork(Struct, frozen=True, kw_only=True, tag=True):
     passes: str = "training"
 
 
+class TimeSteps(Struct, frozen=True, kw_only=True, tag=True):
+    """Build a preset, warm up and time a number of steps; answered by `StepsTimed`."""
+
+    preset: Preset
+    settings: Settings
+    warmup: int
+    runs: int
+    seconds: float
+    """Neither warming up nor timing goes on for longer than about this; two steps are timed at least."""
+    seed: int = 0
+
+
 class Probe(Struct, frozen=True, kw_only=True, tag=True):
     """Measure the ceilings of these devices (all there are where the list is empty), one after another;
     each is answered by `Probed`. Training, where it runs, waits meanwhile."""
@@ -85,7 +101,7 @@ class Stop(Struct, frozen=True, kw_only=True, tag=True):
     """End after the current step; answered by `Finished`, then the worker exits."""
 
 
-Command = Start | ChangeSetting | Pause | Resume | Describe | CountWork | Probe | Stop
+Command = Start | ChangeSetting | Pause | Resume | Describe | CountWork | TimeSteps | Probe | Stop
 
 # ------------------------------------------------------------- worker to session
 
@@ -224,11 +240,37 @@ class WorkCounted(Struct, frozen=True, kw_only=True, tag=True):
     """Inputs and targets: what is copied to the device for a step."""
 
 
+class StepsTimed(Struct, frozen=True, kw_only=True, tag=True):
+    """What a number of steps took, each; lists are empty and figures null where it did not come to that."""
+
+    at: float
+    outcome: Literal["ok", "out_of_memory", "failed"]
+    error: str | None
+    settings: Settings
+    """The settings in force."""
+    forward_ms: list[float] = []
+    """Forward with the loss."""
+    forward_backward_ms: list[float] = []
+    """Forward and backward; empty for passes forward."""
+    step_ms: list[float] = []
+    """All of the step, data and optimizer too."""
+    samples_per_s: float | None = None
+    """Over the whole time of these steps."""
+    peak_memory_bytes: int | None = None
+    """Of the device's allocator; on a CPU the process's largest resident set."""
+    flops_per_sample: int | None = None
+    flags: Flags | None = None
+
+
 class Probed(Struct, frozen=True, kw_only=True, tag=True):
     """The ceilings of one device."""
 
     at: float
-    ceilings: Ceilings
+    device: str
+    ceilings: Ceilings | None
+    """None where it could not be measured."""
+    error: str | None = None
+    """Why not, in one line."""
     more: bool
     """Whether other devices of the same `Probe` follow."""
 
@@ -266,6 +308,7 @@ Report = (
     | Said
     | Described
     | WorkCounted
+    | StepsTimed
     | Probed
     | Finished
     | Failed

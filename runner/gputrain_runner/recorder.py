@@ -12,8 +12,7 @@ from msgspec import structs
 
 from .timeline import Change, Effect, Entry, Header, Message, Summary
 
-_OPEN_END = b"\n ]\n}\n"
-"""What closes the document while the session goes on."""
+_CLOSE = b"\n}\n"
 
 _encoder = msgspec.json.Encoder()
 
@@ -34,6 +33,9 @@ class Recorder:
     reach: Linux takes a SIGKILL between the two pages of a write that crosses a page's end.) An entry is
     one line.
 
+    The probe comes after the timeline: it may become known late, and what lies at the end can be
+    replaced without moving anything.
+
     Numbers that JSON does not have (NaN, infinities) become null.
     """
 
@@ -50,11 +52,13 @@ class Recorder:
         """Where a change lies in the file's timeline, by its position in the session's."""
         self._written = 0
         self._start = _encode_start(header)
+        self._end = _encode_end(header)
+        """What closes the document while the session goes on."""
         self._offset = len(self._start)
-        """Where the closing brackets begin."""
+        """Where that begins."""
         self._fd: int | None = _create(path)
         try:
-            self._replace(0, b"", self._start + _OPEN_END)
+            self._replace(0, b"", self._start + self._end)
         except RecordingError:
             path.unlink(missing_ok=True)
             raise
@@ -70,17 +74,18 @@ class Recorder:
         Raises:
             RecordingError: it cannot be written; the file stays as it was, and nothing more is written.
         """
+        self._update_end(_encode_end(header))
         start = _encode_start(header)
         if self._fd is None or start == self._start:
             return
-        length = self._offset + len(_OPEN_END)
+        length = self._offset + len(self._end)
         previous = _read(self._fd, 0, length)
         # Filled up with white space, so that the document is whole before the file is made shorter.
         document = (start + previous[len(self._start) :]).ljust(length)
         self._replace(0, previous, document)
         self._offset += len(start) - len(self._start)
         self._start = start
-        os.ftruncate(self._fd, self._offset + len(_OPEN_END))
+        os.ftruncate(self._fd, self._offset + len(self._end))
 
     def write(self, position: int, entry: Entry) -> None:
         """Add the entry that has this position in the session's timeline.
@@ -102,7 +107,7 @@ class Recorder:
         elif isinstance(entry, Message) and entry.change is not None:
             entry = structs.replace(entry, change=self._places[entry.change])
         line = (b",\n  " if self._written else b"\n  ") + _encoder.encode(entry)
-        self._replace(self._offset, _OPEN_END, line + _OPEN_END)
+        self._replace(self._offset, self._end, line + self._end)
         self._offset += len(line)
         self._written += 1
 
@@ -114,9 +119,17 @@ class Recorder:
         """
         if self._fd is None:
             return
-        end = b'\n ],\n "summary": ' + _pretty(summary) + b"\n}\n"
-        self._replace(self._offset, _OPEN_END, end)
+        end = self._end.removesuffix(_CLOSE) + b',\n "summary": ' + _pretty(summary) + _CLOSE
+        self._replace(self._offset, self._end, end)
         self._close()
+
+    def _update_end(self, end: bytes) -> None:
+        if self._fd is None or end == self._end:
+            return
+        self._replace(self._offset, self._end, end.ljust(len(self._end)))
+        if self._fd is not None:
+            os.ftruncate(self._fd, self._offset + len(end))
+        self._end = end
 
     def _replace(self, offset: int, previous: bytes, data: bytes) -> None:
         """Write `data` over `previous`, which reaches from `offset` to the end of the file."""
@@ -206,10 +219,14 @@ def _encode_start(header: Header) -> bytes:
             b',\n "session": ' + _pretty(header.session),
             b',\n "host": ' + _pretty(header.host),
             b',\n "devices": ' + _pretty(header.devices),
-            b',\n "probe": ' + _pretty(header.probe),
             b',\n "timeline": [',
         ]
     )
+
+
+def _encode_end(header: Header) -> bytes:
+    """Everything from the bracket that closes the timeline on; short, as every entry writes it anew."""
+    return b'\n ],\n "probe": ' + _encoder.encode(header.probe) + _CLOSE
 
 
 def _pretty(value: object) -> bytes:

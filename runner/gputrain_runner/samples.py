@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from .protocol import Progress
 from .settings import Settings
 from .telemetry.reading import Reading
 from .timeline import Gpu, HostLoad, Sample
-
-STALE_S = 5.0
-"""GPU values older than this are of another time than the steps: they count as not measured."""
 
 
 class TelemetrySource(Protocol):
@@ -22,12 +20,15 @@ class TelemetrySource(Protocol):
     def watch(self, worker_pid: int | None) -> None:
         """Say whose CPU time and memory are the worker's; nothing is known of one that has gone."""
 
+    def focus(self, uuids: Collection[str]) -> None:
+        """Say which GPUs train: the others need not be looked at as often."""
+
 
 NOTHING = Reading(gpus=[], host=HostLoad(), gpu_absence=None, driver=None, age_s=None)
 """What is known where nothing is measured."""
 
 
-def of_steps(progress: Progress, t: float, step: int, epoch: int, reading: Reading) -> Sample:
+def of_steps(progress: Progress, t: float, step: int, epoch: int, gpus: list[Gpu], host: HostLoad) -> Sample:
     """The sample of some steps; `step` and `epoch` count from the session's beginning."""
     return Sample(
         t=t,
@@ -46,12 +47,15 @@ def of_steps(progress: Progress, t: float, step: int, epoch: int, reading: Readi
         flops_per_s=progress.flops_per_s,
         memory=progress.memory,
         validation=progress.validation,
-        gpus=_gpus(reading),
-        host=reading.host,
+        trained_s=progress.trained_s,
+        gpus=gpus,
+        host=host,
     )
 
 
-def without_steps(t: float, step: int, epoch: int, settings: Settings, reading: Reading) -> Sample:
+def without_steps(
+    t: float, step: int, epoch: int, settings: Settings, gpus: list[Gpu], host: HostLoad
+) -> Sample:
     """The sample of a time without a report of steps: what host and GPUs did all the same."""
     return Sample(
         t=t,
@@ -59,12 +63,6 @@ def without_steps(t: float, step: int, epoch: int, settings: Settings, reading: 
         epoch=epoch,
         settings=settings,
         steady=False,
-        gpus=_gpus(reading),
-        host=reading.host,
+        gpus=gpus,
+        host=host,
     )
-
-
-def _gpus(reading: Reading) -> list[Gpu]:
-    if reading.age_s is not None and reading.age_s <= STALE_S:
-        return reading.gpus
-    return [Gpu(index=gpu.index, uuid=gpu.uuid, name=gpu.name) for gpu in reading.gpus]

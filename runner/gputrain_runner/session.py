@@ -86,6 +86,7 @@ class Session(LiveControl, Control):
         self._worker = worker if worker is not None else spawn()
         self._heard: WorkerProcess | None = None
         """The worker whose reports count; None while one takes another's place."""
+        self._followed: frozenset[str] | None = None
         if options.record is not None:
             self._record_from_start(options.record, own_worker=worker is None)
 
@@ -176,7 +177,18 @@ class Session(LiveControl, Control):
                 self._begin(report)
             else:
                 self._training.take(report)
+            self._follow_gpu()
             self._settle()
+
+    def _follow_gpu(self) -> None:
+        """Have the telemetry look closest at the GPU that trains, through every change of device."""
+        if self._telemetry is None or not self.header.devices:
+            return
+        uuid = self.training_gpu
+        uuids = frozenset() if uuid is None else frozenset({uuid})
+        if uuids != self._followed:
+            self._followed = uuids
+            self._telemetry.focus(uuids)
 
     def _take_exit(self, worker: WorkerProcess, description: str | None) -> None:
         with self._lock:
@@ -188,6 +200,8 @@ class Session(LiveControl, Control):
         start = self._training.begin(hello)
         if start is not None:
             try:
+                if self._options.probe and not self._training.probes.measured:
+                    self._measure_ceilings(start.settings.device)
                 self._send(start)
             except Refused as refused:
                 self._training.die(str(refused))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msgspec import Struct, structs
@@ -62,6 +63,8 @@ class Context:
     """Logical cores that training may use."""
     loaded_samples: int | None = None
     """Training samples there are once the data is loaded; files hold what they hold."""
+    cuda_absence: str | None = None
+    """Why PyTorch can use no CUDA GPU and what to do, in one line; None where it can or it is not known."""
 
     @property
     def training_samples(self) -> int:
@@ -80,21 +83,41 @@ class Choice:
     """What is accepted while the choices are not known yet (a regular expression)."""
     free_form_words: str = "not known yet"
     """The same in words."""
+    ladder: Callable[[Context, str], Sequence[Value]] | None = None
+    """The choices and a value beside them, each in its place; KeyError where it cannot be one."""
+    others: Callable[[Context], str | None] = lambda _context: None
+    """What values there are beside the choices, in words."""
+    hint: Callable[[Context, str], str | None] = lambda _context, _text: None
+    """Why a value is not among the choices, where that can be said."""
 
     def parse(self, name: str, text: str, context: Context) -> Value:
         """`text` as a value of this setting."""
-        allowed = self.choices(context)
+        allowed = self._around(text, context)
         for value in allowed:
             if text == str(value):
                 return value
         if not allowed and re.fullmatch(self.free_form, text):
             return text
-        listed = ", ".join(str(value) for value in allowed) or self.free_form_words
-        raise SettingError(f"{name}: found {text!r}, allowed: {listed}")
+        why = self.hint(context, text)
+        because = "" if why is None else f"; {why}"
+        raise SettingError(f"{name}: found {text!r}, allowed: {self.allowed(context)}{because}")
+
+    def allowed(self, context: Context) -> str:
+        """In words, what the setting can be."""
+        listed = ", ".join(str(value) for value in self.choices(context)) or self.free_form_words
+        others = self.others(context)
+        return listed if others is None else f"{listed}; or {others}"
+
+    def _around(self, value: Value, context: Context) -> Sequence[Value]:
+        """The choices, and `value` in its place where it is one beside them."""
+        if self.ladder is not None:
+            with suppress(KeyError):
+                return self.ladder(context, str(value))
+        return self.choices(context)
 
     def step(self, name: str, current: Value, up: bool, context: Context) -> Value:
         """The neighbour of `current` on the ladder."""
-        allowed = list(self.choices(context))
+        allowed = list(self._around(current, context))
         if not allowed:
             raise SettingError(f"{self.label}: the choices are not known yet, the worker is starting")
         if allowed == [current]:
@@ -121,11 +144,12 @@ class Count:
         """`text` as a value of this setting."""
         largest = self.largest(context)
         if not re.fullmatch(r"[0-9]{1,18}", text) or not self.smallest <= int(text) <= largest:
-            raise SettingError(
-                f"{name}: found {text!r}, allowed: a whole number from {self.smallest} to {largest} "
-                f"({self.limit})"
-            )
+            raise SettingError(f"{name}: found {text!r}, allowed: {self.allowed(context)}")
         return int(text)
+
+    def allowed(self, context: Context) -> str:
+        """In words, what the setting can be."""
+        return f"a whole number from {self.smallest} to {self.largest(context):,} ({self.limit})"
 
     def step(self, name: str, current: Value, up: bool, context: Context) -> Value:
         """Twice or half of `current`."""
@@ -145,6 +169,10 @@ def _always(*values: Value) -> Callable[[Context], Sequence[Value]]:
     return lambda _context: values
 
 
+def _no_cuda(context: Context, text: str) -> str | None:
+    return context.cuda_absence if text.startswith("cuda") else None
+
+
 def _for_images(context: Context) -> Sequence[Value]:
     return ("channels_first", "channels_last") if isinstance(context.preset.data, spec.ImagesData) else ()
 
@@ -159,13 +187,20 @@ RULES: dict[str, Rule] = {
         lambda context: context.devices,
         free_form=r"cpu|cuda(:\d+)?",
         free_form_words="cpu, cuda or cuda:NUMBER",
+        hint=_no_cuda,
     ),
     "batch_size": Count(
         "batch size",
         lambda context: context.training_samples,
         "the training samples there are",
     ),
-    "model_size": Choice("model size", lambda context: context.preset.size_names, wraps=False),
+    "model_size": Choice(
+        "model size",
+        lambda context: context.preset.size_names,
+        wraps=False,
+        ladder=lambda context, size: context.preset.ladder_with(size),
+        others=lambda context: context.preset.other_sizes,
+    ),
     "precision": Choice("precision", _always("fp32", "tf32", "bf16", "fp16")),
     "execution": Choice("execution", _always("eager", "compiled", "graph")),
     "data_path": Choice("data path", _always("loader", "host", "pinned", "prefetch", "resident")),
@@ -214,6 +249,13 @@ def initial(preset: Preset, device: str) -> Settings:
         memory_format="channels_first" if applies("memory_format", context) else None,
         recurrence="fused" if applies("recurrence", context) else None,
     )
+
+
+def without_effect(name: str, in_force: Settings) -> str | None:
+    """Why turning that setting alters nothing under the others in force; None where it does."""
+    if name == "workers" and in_force.data_path != "loader":
+        return f"only the data path loader has them, and {in_force.data_path} is in force"
+    return None
 
 
 _TF32_AND_BF16_SINCE = (8, 0)

@@ -12,6 +12,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from .ceilings import Probe
+from .hardware import Gpu as Gpu
+from .hardware import GpuDetail as GpuDetail
+from .hardware import GpuProcess as GpuProcess
+from .hardware import HostLoad as HostLoad
 from .settings import Settings, Value
 
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
@@ -85,6 +89,10 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Host time spent in those waits."""
     tensor_core_ms: float | None = None
     """Of `work_ms`, kernels that use tensor cores, judged by their names; null on a CPU."""
+    launch_calls: float | None = None
+    """Calls with which the host launched them: a CUDA graph is one. Null on a CPU."""
+    supply_ms: float | None = None
+    """Of `work_ms`, operators that put the batch together, in the phases `data` and `h2d`; null on a GPU."""
 
 
 class Validation(Struct, frozen=True, kw_only=True):
@@ -101,50 +109,6 @@ class Validation(Struct, frozen=True, kw_only=True):
     loss: float | None
     accuracy: float | None = None
     """Share of samples whose highest score is the label's, 0..1; null for regression."""
-
-
-class Gpu(Struct, frozen=True, kw_only=True):
-    """One GPU as its driver sees it. Fractions are 0..1; rx is host to device, tx device to host."""
-
-    index: int
-    uuid: str | None = None
-    name: str | None = None
-    utilisation: float | None = None
-    memory_used_bytes: int | None = None
-    memory_total_bytes: int | None = None
-    pcie_tx_bytes_per_s: float | None = None
-    pcie_rx_bytes_per_s: float | None = None
-    pcie_source: str | None = None
-    """Where the PCIe rates come from: "byte_counters" or "20_ms_window"."""
-    pcie_generation: int | None = None
-    pcie_width: int | None = None
-    pcie_generation_max: int | None = None
-    pcie_width_max: int | None = None
-    sm_clock_mhz: int | None = None
-    sm_clock_max_mhz: int | None = None
-    memory_clock_mhz: int | None = None
-    power_w: float | None = None
-    power_limit_w: float | None = None
-    temperature_c: int | None = None
-    throttle: list[str] | None = None
-    sm_active: float | None = None
-    tensor_active: float | None = None
-    dram_active: float | None = None
-
-
-class HostLoad(Struct, frozen=True, kw_only=True):
-    """What the host does. Utilisation of the whole host is 0..1; of the worker in cores."""
-
-    cpu_utilisation: float | None = None
-    memory_used_bytes: int | None = None
-    memory_total_bytes: int | None = None
-    worker_cpu_utilisation: float | None = None
-    """Cores' worth of CPU time the worker uses: 1.0 is one core fully busy."""
-    worker_rss_bytes: int | None = None
-    screen_cpu_utilisation: float | None = None
-    """Cores' worth of CPU time this program's own process uses."""
-    nvml_ms_per_s: float | None = None
-    """Milliseconds spent inside driver calls per second of wall time."""
 
 
 class Sample(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sample"):
@@ -172,7 +136,10 @@ class Sample(Struct, frozen=True, kw_only=True, tag_field="kind", tag="sample"):
     flops_per_s: float | None = None
     memory: Memory | None = None
     validation: Validation | None = None
+    trained_s: float | None = None
+    """Seconds since the worker's first step began, without compiling and capturing."""
     gpus: list[Gpu] = []
+    """Always the GPU that trains (on a CPU the first one); of the others those with something new."""
     host: HostLoad | None = None
 
 
@@ -180,7 +147,7 @@ class Change(Struct, frozen=True, kw_only=True, tag_field="kind", tag="change", 
     """A setting that was changed, or could not be."""
 
     t: float
-    """When it was asked for."""
+    """When it was asked for; where an entry of a later time came first, that time."""
     step: int
     """The first step under the new setting (or the step at which it was given up)."""
     setting: str
@@ -296,6 +263,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     """The preset as resolved: every key, defaults filled in."""
     settings: Settings
     command: list[str]
+    parameters: int | None = None
+    """Trainable numbers of the model in the size it starts with; null until it is built."""
     data: str | None = None
     """What the data is in words, "synthetic ..." where it is; null until it is loaded."""
     flags: Flags | None = None

@@ -10,13 +10,16 @@ from msgspec import structs
 from . import samples
 from .book import Book
 from .feed import State
-from .options import AUTO, SessionOptions, resolve_device, resolve_scheduled
+from .live_probe import LiveProbe
+from .machine_watch import MachineWatch
+from .options import AUTO, SessionOptions, first_on_devices, resolve_scheduled
 from .protocol import (
     Changed,
     Failed,
     Finished,
     Hello,
     Paused,
+    Probed,
     Progress,
     Report,
     Resumed,
@@ -59,14 +62,16 @@ class Training:
         self.started = False
         """Whether this worker was told to start."""
         self.changes = ChangeLog()
+        self.probes = LiveProbe(book)
         self._options = options
         self._device_asked = device_asked
         self._book = book
         self._began = began
-        self._latest = latest
+        self._machine = MachineWatch(book, latest)
         self._first_worker = True
         self._loaded_samples: int | None = None
         self._own_threads: int | None = None
+        self._cuda_absence: str | None = None
         self._flags: Flags | None = None
         self._handlers: dict[type[Report], Callable[[Any], None]] = {
             Started: self._take_started,
@@ -75,6 +80,7 @@ class Training:
             Paused: self._take_paused,
             Resumed: self._take_resumed,
             Said: self._take_said,
+            Probed: self._take_probed,
             Finished: self._take_finished,
             Failed: self._take_failed,
         }
@@ -83,7 +89,12 @@ class Training:
     def context(self) -> Context:
         """What the allowed values of the settings depend on."""
         devices = [device.device for device in self._book.header.devices]
-        return Context(self._options.preset, devices, loaded_samples=self._loaded_samples)
+        return Context(
+            self._options.preset,
+            devices,
+            loaded_samples=self._loaded_samples,
+            cuda_absence=self._cuda_absence,
+        )
 
     def take(self, report: Report) -> None:
         """Take in what the worker reports; `Hello` is for `begin`."""
@@ -97,8 +108,10 @@ class Training:
             return None
         header = self._book.header
         self._own_threads = hello.threads
+        self._cuda_absence = hello.cuda_absence
         host = structs.replace(header.host, torch=hello.torch, cuda=hello.cuda, cudnn=hello.cudnn)
         self._book.revise(structs.replace(header, host=host, devices=hello.devices))
+        self.probes.begin(hello.devices)
         try:
             start = self._start()
         except SettingError as error:
@@ -126,6 +139,7 @@ class Training:
         self._book.settle_effects()
         self._book.totals.begin_worker()
         self.changes.lost()
+        self.probes.lost()
         self.state, self.reason, self.usage_error = "starting", None, False
         self.started = self._first_worker = False
         if self.settings.device != AUTO:
@@ -137,6 +151,7 @@ class Training:
             return
         self._book.settle_effects()
         self.changes.lost()
+        self.probes.lost()
         self.state, self.reason, self.usage_error = "died", reason, usage
         self._book.say("error", reason)
 
@@ -152,18 +167,23 @@ class Training:
 
     def add_idle_sample(self) -> None:
         """Enter a sample of host and GPUs alone: there was no report of steps for a while."""
-        reading, totals = self._read_telemetry(), self._book.totals
-        t = self._book.elapsed_s()
-        self._book.add(samples.without_steps(t, totals.step, totals.epoch, self.settings, reading))
+        totals, t = self._book.totals, self._book.elapsed_s()
+        gpus, host = self._machine.look(t)
+        self.probes.look_up()
+        self._book.add(samples.without_steps(t, totals.step, totals.epoch, self.settings, gpus, host))
 
     def _start(self) -> Start:
         options, done = self._options, self._book.totals
-        device = resolve_device(self._device_asked, self.context)
+        devices, asked = self._book.header.devices, self._device_asked
+        chosen, warnings = first_on_devices(self.settings, asked, devices, self.context, options.falls_back)
+        for warning in warnings:
+            self._book.say("warning", warning)
         return Start(
             preset=options.preset,
-            settings=self._with_threads(self.settings.with_value("device", device)),
+            settings=self._with_threads(chosen),
             seed=options.seed,
             report_every_s=options.report_every_s,
+            profile_every_s=options.profile_every_s,
             steps=None if options.steps is None else max(1, options.steps - done.step),
             epochs=None if options.epochs is None else max(1, options.epochs - done.epoch),
             seconds=options.seconds,  # Counts from a worker's first step.
@@ -189,6 +209,8 @@ class Training:
         header = self._book.header
         session = structs.replace(header.session, data=started.data)
         if self._first_worker:
+            session = structs.replace(session, parameters=started.parameters)
+        if self._first_worker:
             session = structs.replace(session, flags=started.flags)
         self._book.revise(structs.replace(header, session=session))
         if not self._first_worker and started.flags is not None and started.flags != self._flags:
@@ -200,7 +222,9 @@ class Training:
         totals = self._book.totals
         totals.progress(progress)
         t = self._t(progress.at)
-        self._book.add(samples.of_steps(progress, t, totals.step, totals.epoch, self._read_telemetry()))
+        gpus, host = self._machine.look(t)
+        self.probes.look_up()
+        self._book.add(samples.of_steps(progress, t, totals.step, totals.epoch, gpus, host))
 
     def _take_changed(self, changed: Changed) -> None:
         before, self.settings = self.settings, changed.settings
@@ -239,20 +263,15 @@ class Training:
     def _take_said(self, said: Said) -> None:
         self._book.say(said.level, said.text, self._t(said.at))
 
+    def _take_probed(self, probed: Probed) -> None:
+        self.probes.take(probed, self._t(probed.at))
+
     def _take_finished(self, finished: Finished) -> None:
         self._book.totals.finished(finished)
         self.state = "finished"
 
     def _take_failed(self, failed: Failed) -> None:
         self.die(failed.error, usage=failed.usage)
-
-    def _read_telemetry(self) -> Reading:
-        reading = self._latest()
-        header = self._book.header
-        if reading.driver is not None and reading.driver != header.host.driver:
-            host = structs.replace(header.host, driver=reading.driver)
-            self._book.revise(structs.replace(header, host=host))
-        return reading
 
     def _t(self, at: float) -> float:
         """Seconds since the session began; what a worker said while it was kept ready counts as then."""

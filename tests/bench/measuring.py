@@ -7,7 +7,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,12 +43,14 @@ class Running:
 
 
 @contextmanager
-def app(*arguments: str, columns: int = 160, rows: int = 48) -> Iterator[Running]:
+def app(
+    *arguments: str, columns: int = 160, rows: int = 48, environment: Mapping[str, str] | None = None
+) -> Iterator[Running]:
     """The app with live panels and a recording, ended by `q`."""
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "bench.json"
         command = [PROGRAM, *arguments, "--record", str(recording)]
-        with Terminal(command, columns=columns, rows=rows) as terminal:
+        with Terminal(command, columns=columns, rows=rows, environment=environment) as terminal:
             running = Running(terminal, recording)
             running.wait_steady()
             # A user's terminal is emulated elsewhere, not by the machine that trains.

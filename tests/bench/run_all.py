@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import burst_cost
 import first_frame
 import key_latency
 import screen_cost
@@ -17,6 +18,7 @@ if __name__ == "__main__":
         *key_latency.measure(),
         *screen_cost.measure(),
         *training_speed.measure(),
+        *burst_cost.measure(),
     ]
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(json.dumps(lines, indent=1) + "\n")

@@ -61,15 +61,55 @@ def test_lasagne_mlp_is_the_network_of_the_question() -> None:
     assert preset.published == []
 
 
-def test_the_sizes_of_lasagne_mlp_are_the_published_widths_times_a_factor() -> None:
+def test_the_sizes_of_lasagne_mlp_are_factors_and_corners_of_the_search_by_their_parameters() -> None:
+    preset = gputrain_presets.load("lasagne-mlp")
+    model = preset.model
+
+    assert isinstance(model, MlpModel)
+    factors = [name for name in preset.size_names if name.startswith("x")]
+    assert factors == ["x0.25", "x0.5", "x1", "x2", "x4", "x8", "x16"]
+    assert set(preset.size_names) - set(factors) == {"1x15", "5x15", "1x150", "5x150"}
+    assert (model.default_size, model.parameters("x1")) == ("x1", 17_107)
+    for size in model.sizes:
+        if size.name in factors:
+            factor = float(size.name.removeprefix("x"))
+            assert size.hidden == [math.floor(units * factor + 0.5) for units in (40, 113, 76)], size.name
+        else:
+            depth, width = map(int, size.name.split("x"))
+            assert size.hidden == [width] * depth, size.name
+    parameters = [model.parameters(name) for name in preset.size_names]
+    assert parameters == sorted(parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("3x80", [80, 80, 80]),
+        ("5x15", [15] * 5),
+        ("40-113-76", [40, 113, 76]),
+        ("15-150", [15, 150]),
+        ("1x150", [150]),
+        ("x2", [80, 226, 152]),
+    ],
+)
+def test_any_network_of_the_question_is_a_size(name: str, hidden: list[int]) -> None:
     preset = gputrain_presets.load("lasagne-mlp")
 
-    assert preset.size_names == ["x0.25", "x0.5", "x1", "x2", "x4", "x8", "x16"]
-    assert preset.model.default_size == "x1"
+    assert preset.has_size(name)
     assert isinstance(preset.model, MlpModel)
-    for size in preset.model.sizes:
-        factor = float(size.name.removeprefix("x"))
-        assert size.hidden == [math.floor(units * factor + 0.5) for units in (40, 113, 76)], size.name
+    assert preset.model.hidden(name) == hidden
+    ladder = preset.ladder_with(name)
+    parameters = [preset.model.parameters(rung) for rung in ladder]
+    assert name in ladder
+    assert parameters == sorted(parameters)
+
+
+@pytest.mark.parametrize(
+    "name", ["6x80", "0x80", "3x14", "3x151", "3x080", "80", "40-14", "15-15-15-15-15-15", "3x", ""]
+)
+def test_networks_beyond_the_question_are_no_sizes(name: str) -> None:
+    assert not gputrain_presets.load("lasagne-mlp").has_size(name)
+    assert not gputrain_presets.load("keras-mnist-mlp").has_size("3x80")
 
 
 def test_keras_mnist_mlp_is_the_network_of_the_question() -> None:

@@ -144,10 +144,10 @@ def test_a_change_where_an_epoch_ends_begins_the_next() -> None:
     running.close()
     [changed], [finished] = link.all(Changed), link.all(Finished)
     assert (changed.ok, changed.step) == (True, 5)
-    assert finished.samples == 300 + 3 * 100
+    assert (finished.samples, finished.epoch) == (300 + 3 * 100, 2)
     assert finished.loss_last is not None
     validations = [report.validation for report in link.all(Progress) if report.validation is not None]
-    assert [validation.epoch for validation in validations] == [1]
+    assert [validation.epoch for validation in validations] == [1, 2]
 
 
 def test_a_batch_larger_than_what_is_left_of_an_epoch_begins_the_next() -> None:

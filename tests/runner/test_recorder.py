@@ -103,7 +103,7 @@ def test_the_header_can_be_completed_later(tmp_path: Path, versions: tuple[str, 
     assert document["host"]["torch"] == versions[-1]
     assert document["devices"][0]["device"] == "cpu"
     assert [entry["t"] for entry in document["timeline"]] == [0.1, 0.2, 0.2]
-    assert recorder.path.read_text().endswith("\n ]\n}\n")
+    assert recorder.path.read_text().endswith('\n ],\n "probe": null\n}\n')
 
 
 def test_effects_name_their_changes_by_the_index_in_the_file(tmp_path: Path) -> None:

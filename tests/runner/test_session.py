@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
-from fake_session import Clock, FakeTelemetry, Start, entries, recorded, steady
-from fake_worker import fake_worker, tiny_preset, until
+from fake_session import (
+    Clock,
+    FakeTelemetry,
+    Start,
+    change_and_wait,
+    changes,
+    entries,
+    messages,
+    recorded,
+    steady,
+)
+from fake_worker import BEGAN, fake_worker, tiny_preset, until
 from gputrain_runner.options import SessionOptions
 from gputrain_runner.process import WorkerProcess
 from gputrain_runner.protocol import ScheduledChange
@@ -16,7 +26,7 @@ from gputrain_runner.recorder import RecordingExistsError
 from gputrain_runner.session import Session
 from gputrain_runner.settings import SettingError, Settings
 from gputrain_runner.telemetry.reading import Reading
-from gputrain_runner.timeline import HostLoad, Sample
+from gputrain_runner.timeline import HostLoad, Message, Sample
 
 
 def test_a_run_from_start_to_end_is_recorded(start: Start, tmp_path: Path) -> None:
@@ -129,6 +139,52 @@ def test_a_device_that_is_not_there_is_the_users_error(
     summary = session.stop()
     assert (summary.ended, summary.error) == ("failed", session.reason)
     assert recorded(path)["summary"]["ended"] == "failed"
+
+
+@pytest.mark.parametrize("options", [{"device": "cuda"}, {"overrides": [("device", "cuda:0")]}])
+def test_where_it_may_fall_back_a_device_that_is_not_there_gives_way_with_a_warning(
+    start: Start, options: dict[str, Any]
+) -> None:
+    session = start(falls_back=True, **options)
+    assert (session.settings.device, session.header.session.settings.device) == ("cpu", "cpu")
+    warnings = [
+        entry for entry in entries(session) if isinstance(entry, Message) and entry.level == "warning"
+    ]
+    assert [warning.text for warning in warnings] == [
+        "device: found 'cuda:0', allowed: cpu; no driver: install one; it trains on cpu instead"
+    ]
+    session.restart()
+    until(lambda: session.state == "running")
+    assert session.settings.device == "cpu"
+
+
+def test_settings_that_cannot_work_on_the_device_are_the_users_error(start: Start) -> None:
+    session = start(running=False, overrides=[("execution", "graph")])
+    assert session.wait(20)
+    assert (session.state, session.usage_error) == ("died", True)
+    assert (session.reason or "").startswith("execution graph needs a CUDA GPU")
+
+
+def test_where_it_may_fall_back_such_settings_give_way_with_a_warning_each(start: Start) -> None:
+    overrides = [("precision", "tf32"), ("execution", "graph"), ("batch_size", "512")]
+    session = start(falls_back=True, overrides=overrides)
+    assert session.settings == Settings(device="cpu", batch_size=512, model_size="small", threads=2)
+    told = [text for text in messages(session) if "instead" in text]
+    assert [text.rpartition("; ")[2] for text in told] == [
+        "it trains with eager instead",
+        "it trains with fp32 instead",
+    ]
+
+
+def test_times_never_fall_along_the_timeline(start: Start, clock: Clock) -> None:
+    session = start()
+    clock.now = BEGAN + 60.0
+    session.tick()  # A sample of the host alone, later than the change that is asked for before it is known.
+    clock.now = BEGAN + 30.0
+    change_and_wait(session, "batch_size", 2048)
+    times = [entry.t for entry in entries(session)]
+    assert times == sorted(times)
+    assert [change.t for change in changes(session)] == [60.0]
 
 
 def test_wrong_options_start_nothing() -> None:

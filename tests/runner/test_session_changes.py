@@ -71,7 +71,7 @@ def test_a_quick_chain_is_one_effect(start: Start) -> None:
     ("setting", "to", "why"),
     [
         ("batch_size", 1024, "batch size is 1024 already"),
-        ("batch_size", 0, "batch_size: found '0', allowed: a whole number from 1 to 1000000"),
+        ("batch_size", 0, "batch_size: found '0', allowed: a whole number from 1 to 1,000,000"),
         ("batch_size", 1_000_001, "the training samples there are"),
         ("device", "cuda:0", "device: found 'cuda:0', allowed: cpu"),
         ("model_size", "huge", "model_size: found 'huge', allowed: small, large"),

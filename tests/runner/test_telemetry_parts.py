@@ -13,13 +13,13 @@ from gputrain_runner.telemetry.pace import EACH, TOTAL, Pace
 from gputrain_runner.telemetry.pcie import Counts
 from gputrain_runner.telemetry.question import Tier
 from gputrain_runner.telemetry.reasons import decode
-from gputrain_runner.timeline import Gpu
+from gputrain_runner.timeline import Gpu, GpuDetail
 
 
 def test_each_metric_fills_fields_of_its_own() -> None:
     fields = [name for metric in METRICS for name in metric.fields]
     assert len(fields) == len(set(fields))
-    assert set(fields) <= set(Gpu.__struct_fields__) - {"index"}
+    assert set(fields) <= {*Gpu.__struct_fields__, *GpuDetail.__struct_fields__} - {"index", "detail"}
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     assert all(metric.ways for metric in METRICS)
 

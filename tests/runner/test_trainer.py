@@ -55,7 +55,7 @@ def test_a_model_size_change_builds_a_new_model_of_that_size() -> None:
     [
         ("batch_size", 2001, "larger than the data, which has 2,000 training samples"),
         ("device", "cuda:7", "there is no such device here"),
-        ("model_size", "x9", "no such size; there are x0.25"),
+        ("model_size", "x9", "no such size; there are 1x15, x0.25"),
     ],
 )
 def test_a_change_that_cannot_work_is_refused_with_its_reason(setting: str, to: Any, why: str) -> None:

@@ -156,7 +156,7 @@ def test_checking_leaves_the_random_state_as_it_was(tmp_path: Path) -> None:
     expected = [parameter.clone() for parameter in models.build(preset.model, "small").parameters()]
     torch.manual_seed(7)
 
-    first_batch.check(preset, data.load(preset.data, preset.model), "small")
+    first_batch.check(preset, data.load(preset.data, preset.model), settings.initial(preset, "cpu"))
     found = models.build(preset.model, "small").parameters()
 
     assert all(map(torch.equal, expected, found))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import sys
-import threading
 from collections.abc import Iterator
-from typing import Any, TypeVar
 
 import psutil
 import pytest
 from msgspec import structs
 
-from gputrain_presets import Preset
-from gputrain_runner import settings
 from gputrain_runner.process import WorkerProcess
 from gputrain_runner.protocol import (
     Changed,
@@ -28,48 +23,14 @@ from gputrain_runner.protocol import (
     Pause,
     Paused,
     Progress,
-    Report,
     Resume,
     Resumed,
     ScheduledChange,
-    Start,
     Started,
     Stop,
 )
 from training_presets import small
-
-T = TypeVar("T")
-
-
-class Client:
-    """A worker and all it said."""
-
-    def __init__(self) -> None:
-        self.process = WorkerProcess()
-        self.ended = threading.Event()
-        self.how: str | None = None
-        self.seen: list[Report] = []
-        self._reports: queue.Queue[Report] = queue.Queue()
-        self.process.attach(self._reports.put, self._end)
-
-    def start(self, preset: Preset, **options: Any) -> None:
-        self.process.send(Start(preset=preset, settings=settings.initial(preset, "cpu"), **options))
-
-    def wait_for(self, kind: type[T], timeout_s: float = 60.0) -> T:
-        """The next report of a kind."""
-        while True:
-            report = self._reports.get(timeout=timeout_s)
-            self.seen.append(report)
-            if isinstance(report, kind):
-                return report
-            assert not isinstance(report, Failed), report
-
-    def all(self, kind: type[T]) -> list[T]:
-        return [report for report in self.seen if isinstance(report, kind)]
-
-    def _end(self, how: str | None) -> None:
-        self.how = how
-        self.ended.set()
+from worker_client import Client
 
 
 @pytest.fixture

@@ -7,13 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .cards import DATA_CENTRE, Card, Value
 
-_SOURCES = ("nvml.c", "scenario.c")
+NOT_SUPPORTED = 3
 _LIBRARY = "libnvidia-ml.so.1"
+_SOURCES = sorted(Path(__file__).parent.glob("*.c"))
+_HEADERS = sorted(Path(__file__).parent.glob("*.h"))
 
 
 def why_not() -> str | None:
@@ -25,6 +27,11 @@ def why_not() -> str | None:
 
 def _compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc")
+
+
+def uuid_of(index: int) -> str:
+    """The UUID of the GPU at this place of the driver's list, where its card has none of its own."""
+    return f"GPU-{index:08x}-0000-4000-8000-000000000000"
 
 
 class SimulatedDriver:
@@ -40,7 +47,12 @@ class SimulatedDriver:
         self._calls = folder / "calls.txt"
         self._builds = builds
         self._missing: frozenset[str] = frozenset()
-        self._entries: dict[str, Value] = {"devices": 0, "driver_version": "575.57.08"}
+        self._entries: dict[str, Value] = {
+            "devices": 0,
+            "driver_version": "575.57.08",
+            "nvml_version": "12.575.57.08",
+            "cuda_driver_version": 12090,
+        }
         folder.mkdir(parents=True, exist_ok=True)
         self._write()
 
@@ -49,7 +61,7 @@ class SimulatedDriver:
         self._missing = frozenset(functions)
 
     def set(self, entries: Mapping[str, Value | None]) -> None:
-        """Change entries of the scenario at once; None takes one out. What keys there are says nvml.c."""
+        """Change entries of the scenario at once; None takes one out. Their forms and meaning: nvml.c."""
         for key, value in entries.items():
             if value is None:
                 self._entries.pop(key, None)
@@ -57,15 +69,23 @@ class SimulatedDriver:
                 self._entries[key] = value
         self._write()
 
+    def change(self, index: int, changed: Mapping[str, Value | None]) -> None:
+        """Change entries of one GPU at once; None takes one out."""
+        self.set({f"gpu{index}.{key}": value for key, value in changed.items()})
+
     def cards(self, *cards: Card) -> None:
         """Plug in these GPUs, in this order; one data-centre card if none is named."""
         chosen = cards or (DATA_CENTRE,)
         self._entries = {key: value for key, value in self._entries.items() if not key.startswith("gpu")}
         self._entries["devices"] = len(chosen)
         for index, card in enumerate(chosen):
-            uuid = f"GPU-{index:08x}-0000-4000-8000-000000000000"
-            self._entries |= {f"gpu{index}.{key}": value for key, value in {"uuid": uuid, **card}.items()}
+            own = {"uuid": uuid_of(index), "minor_number": index, **card}
+            self._entries |= {f"gpu{index}.{key}": value for key, value in own.items()}
         self._write()
+
+    def entries(self) -> dict[str, Value]:
+        """The scenario as it is now."""
+        return dict(self._entries)
 
     def environment(self) -> dict[str, str]:
         """The environment of a process that is to find this driver."""
@@ -80,16 +100,48 @@ class SimulatedDriver:
     def calls(self, function: str | None = None, gpu: int | None = None) -> int:
         """How often it was called so far: in all, one function of it, and for one GPU."""
         return sum(
-            (function is None or name == function) and (gpu is None or int(index) == gpu)
+            (function is None or name == function) and (gpu is None or index == gpu)
             for _, name, index in self.log()
         )
 
     def log(self) -> list[tuple[float, str, int]]:
         """Every call so far: seconds since the library was loaded, function, GPU (-1 where of none)."""
-        if not self._calls.exists():
-            return []
-        rows = (line.split() for line in self._calls.read_text().splitlines())
-        return [(float(at), name, int(index)) for at, name, index in rows]
+        return [(float(row[0]), row[1], int(row[2])) for row in self._rows() if len(row) == 3]
+
+    def answers(self) -> list[tuple[str, int, float, int]]:
+        """Every call that has ended: function, GPU, milliseconds it took, the code it returned.
+
+        A field that is refused is among them as `field.N`.
+        """
+        return [(row[1], int(row[2]), float(row[3]), int(row[4])) for row in self._rows() if len(row) == 5]
+
+    def spent_ms(self, function: str | None = None, gpu: int | None = None) -> float:
+        """How long callers were inside, counted as `calls` counts; without what is still inside."""
+        return sum(
+            ms for name, index, ms, _ in self.answers() if function in (None, name) and gpu in (None, index)
+        )
+
+    def refused(self) -> list[tuple[str, int]]:
+        """Every answer so far that was NOT_SUPPORTED: function or field, and GPU."""
+        return [(name, index) for name, index, _, code in self.answers() if code == NOT_SUPPORTED]
+
+    def most_at_once(self) -> dict[int, int]:
+        """By GPU, how many of its calls were under way at the same time, at most."""
+        inside: dict[int, int] = {}
+        most: dict[int, int] = {}
+        for row in self._rows():
+            if row[1].startswith("field."):
+                continue
+            index = int(row[2])
+            inside[index] = inside.get(index, 0) + (1 if len(row) == 3 else -1)
+            most[index] = max(most.get(index, 0), inside[index])
+        return most
+
+    def _rows(self) -> Iterator[list[str]]:
+        """The log's lines; the last may be half written."""
+        text = self._calls.read_text() if self._calls.exists() else ""
+        complete, _, _ = text.rpartition("\n")
+        return (line.split() for line in complete.splitlines())
 
     def _write(self) -> None:
         lines = "".join(f"{key} = {value}\n" for key, value in self._entries.items())
@@ -100,18 +152,17 @@ class SimulatedDriver:
 
     def _library(self) -> Path:
         """The folder with the library, built if it is not there yet."""
-        key = hashlib.sha256(" ".join(sorted(self._missing)).encode()).hexdigest()[:12]
-        folder = self._builds / key
+        parts = [" ".join(sorted(self._missing)), *(path.read_text() for path in (*_SOURCES, *_HEADERS))]
+        folder = self._builds / hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
         if (folder / _LIBRARY).exists():
             return folder
         folder.mkdir(parents=True, exist_ok=True)
         hidden = "".join(f" {name};" for name in sorted(self._missing))
         exports = folder / "exports.map"
         exports.write_text(f"{{ global: nvml*; local:{hidden} *; }};\n")
-        here = Path(__file__).parent
         fresh = folder / f"{_LIBRARY}.{os.getpid()}"
         command = [str(_compiler()), "-shared", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
         command += ["-pthread", f"-Wl,--version-script={exports}", "-o", str(fresh)]
-        subprocess.run([*command, *(str(here / name) for name in _SOURCES)], check=True)
+        subprocess.run([*command, *map(str, _SOURCES), "-lm"], check=True)
         fresh.rename(folder / _LIBRARY)
         return folder

@@ -3,56 +3,61 @@
  * The declarations are written from the ctypes definitions of nvidia-ml-py, its only caller.
  *
  * SIMULATED_DRIVER_SCENARIO names a text file of `key = value` lines, read again whenever it changes.
- * A key that begins with `gpuN.` holds for that GPU alone and goes before the same key without.
+ * A key that begins with `gpuN.` holds for that GPU alone and goes before the same key without; `gpuN.migM.`
+ * is the same for a MIG device.
  *   devices                    how many GPUs there are
  *   driver_version, name ...   what a card answers; a question whose key is missing is "not supported"
  *   <function>.error           the code it returns          (`*.error` for every function)
  *   <function>.delay_ms        how long it takes            (`*.delay_ms`)
  *   <function>.hang = 1        it does not return until this is taken back (`*.hang`)
- * Values are whole numbers, `ramp START PER_SECOND` (from when the library was loaded), or text in which
- * \xNN is a byte. SIMULATED_DRIVER_CALLS names a file that gets a line `seconds function gpu` per call.
+ * Values are text in which \xNN is a byte, or numbers (t: seconds since the library was loaded):
+ *   123, 0x7b, -5, 12.5
+ *   ramp START PER_SECOND                START + t * PER_SECOND
+ *   sine MEAN AMPLITUDE PERIOD_S
+ *   square LOW HIGH PERIOD_S [SHARE]     high in the first SHARE of each period (a half)
+ *   after SECONDS VALUE [BEFORE]         BEFORE (0) until then
+ *   counter START RATE                   counts up from START by RATE a second, which may be any of these
+ *   counter32 START RATE                 the same, going round at 2^32
+ * SIMULATED_DRIVER_CALLS names a file that gets a line `seconds function gpu` when a call begins and
+ * `seconds function gpu milliseconds answer` when it ends; so does a field that is refused, as `field.N`.
  *
- * A new function: read its value by `whole` or `text` between ENTER and return.
+ * Here: the library itself and the ways to a GPU. Single numbers are in numbers.c, structures in structures.c,
+ * lists in lists.c, GPM in gpm.c, events in events.c.
  */
 #define _GNU_SOURCE
-#include "scenario.h"
+#include "gpu.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_GPUS = 16, LONGEST_KEY = 64 };
+struct handle { int index; bool given; };
 
-typedef struct { int index; } *gpu;
-
-static struct { int index; } gpus[MOST_GPUS];
+static struct handle handles[MOST_MIG_DEVICES + 1][MOST_GPUS];
 static atomic_int initialised;
 
-/* The number of a GPU by its handle; a handle that was never given out is an invalid argument. */
-static result index_of(gpu device, int *index)
+static struct handle *place_of(int index)
 {
-    for (int at = 0; at < MOST_GPUS; at++)
-        if ((void *)device == (void *)&gpus[at] && gpus[at].index == at) {
-            *index = at;
-            return SUCCESS;
-        }
-    *index = NO_GPU;
-    return INVALID_ARGUMENT;
+    return &handles[index / MIG_STEP][index % MIG_STEP];
 }
 
-#define ENTER(index) \
-    __attribute__((cleanup(leave))) result entered = enter(__func__, index); \
-    if (entered != SUCCESS) return entered;
+gpu handle_of(int index)
+{
+    *place_of(index) = (struct handle){index, true};
+    return place_of(index);
+}
 
-/* Of a function of one GPU: its `index`. */
-#define ENTER_GPU(device) \
-    int index; \
-    result known = index_of(device, &index); \
-    ENTER(index) \
-    if (!initialised) return UNINITIALIZED; \
-    if (known != SUCCESS) return known;
+result index_of(gpu device, int *index)
+{
+    *index = NO_GPU;
+    if (device < &handles[0][0] || device > &handles[MOST_MIG_DEVICES][MOST_GPUS - 1]) return INVALID_ARGUMENT;
+    if (!device->given || place_of(device->index) != device) return INVALID_ARGUMENT;
+    *index = device->index;
+    return SUCCESS;
+}
+
+bool is_initialised(void) { return initialised > 0; }
 
 /* --- the library ----------------------------------------------------------------------------------- */
 
@@ -63,6 +68,8 @@ result nvmlInitWithFlags(unsigned int flags)
     initialised++;
     return SUCCESS;
 }
+
+result nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
 
 result nvmlShutdown(void)
 {
@@ -80,171 +87,126 @@ const char *nvmlErrorString(result code)
     return line;
 }
 
-result nvmlSystemGetDriverVersion(char *version, unsigned int length)
+#define TEXT_OF_SYSTEM(function, key) \
+    result function(char *buffer, unsigned int length) \
+    { \
+        ENTER(NO_GPU) \
+        ANSWER(text(NO_GPU, key, buffer, length)); \
+    }
+
+#define NUMBER_OF_SYSTEM(function, key) \
+    result function(unsigned int *number) \
+    { \
+        ENTER(NO_GPU) \
+        ANSWER(whole32(NO_GPU, key, number)); \
+    }
+
+TEXT_OF_SYSTEM(nvmlSystemGetDriverVersion, "driver_version")
+TEXT_OF_SYSTEM(nvmlSystemGetNVMLVersion, "nvml_version")
+NUMBER_OF_SYSTEM(nvmlSystemGetCudaDriverVersion, "cuda_driver_version")
+NUMBER_OF_SYSTEM(nvmlSystemGetCudaDriverVersion_v2, "cuda_driver_version")
+
+/* `process.PID.name`; no longer found where it is missing. */
+result nvmlSystemGetProcessName(unsigned int pid, char *buffer, unsigned int length)
 {
+    char key[LONGEST_KEY];
     ENTER(NO_GPU)
-    return text(NO_GPU, "driver_version", version, length);
+    if (!initialised) ANSWER(UNINITIALIZED);
+    snprintf(key, sizeof key, "process.%u.name", pid);
+    result answer = text(NO_GPU, key, buffer, length);
+    ANSWER(answer == NOT_SUPPORTED ? NOT_FOUND : answer);
+}
+
+/* --- ways to a GPU ----------------------------------------------------------------------------------- */
+
+static int device_count(void)
+{
+    u64 count = whole_or(NO_GPU, "devices", 0);
+    return count < MOST_GPUS ? (int)count : MOST_GPUS;
 }
 
 result nvmlDeviceGetCount_v2(unsigned int *count)
 {
     ENTER(NO_GPU)
-    if (!initialised) return UNINITIALIZED;
-    return whole32(NO_GPU, "devices", count);
+    if (!initialised) ANSWER(UNINITIALIZED);
+    ANSWER(whole32(NO_GPU, "devices", count));
 }
 
 result nvmlDeviceGetHandleByIndex_v2(unsigned int at, gpu *device)
 {
-    u64 count = 0;
     ENTER((int)at)
-    if (!initialised) return UNINITIALIZED;
-    if (whole(NO_GPU, "devices", &count) != SUCCESS || at >= count || at >= MOST_GPUS)
-        return INVALID_ARGUMENT;
-    gpus[at].index = (int)at;
-    *device = (void *)&gpus[at];
+    if (!initialised) ANSWER(UNINITIALIZED);
+    if ((int)at >= device_count()) ANSWER(INVALID_ARGUMENT);
+    *device = handle_of((int)at);
     return SUCCESS;
 }
 
-/* --- a GPU: text and single numbers ------------------------------------------------------------------ */
-
-#define TEXT_OF(function, key) \
-    result function(gpu device, char *buffer, unsigned int length) \
-    { \
-        ENTER_GPU(device) \
-        return text(index, key, buffer, length); \
-    }
-
-#define NUMBER_OF(function, key) \
-    result function(gpu device, unsigned int *value) \
-    { \
-        ENTER_GPU(device) \
-        return whole32(index, key, value); \
-    }
-
-/* `keys` has a place for each value of the argument. */
-#define NUMBER_BY(function, ...) \
-    result function(gpu device, unsigned int which, unsigned int *value) \
-    { \
-        static const char *const keys[] = {__VA_ARGS__}; \
-        ENTER_GPU(device) \
-        if (which >= sizeof keys / sizeof *keys) return INVALID_ARGUMENT; \
-        return whole32(index, keys[which], value); \
-    }
-
-#define BITS_OF(function, key) \
-    result function(gpu device, u64 *bits) \
-    { \
-        ENTER_GPU(device) \
-        return whole(index, key, bits); \
-    }
-
-TEXT_OF(nvmlDeviceGetName, "name")
-TEXT_OF(nvmlDeviceGetUUID, "uuid")
-NUMBER_OF(nvmlDeviceGetPowerUsage, "power_mw")
-NUMBER_OF(nvmlDeviceGetEnforcedPowerLimit, "power_limit_mw")
-NUMBER_OF(nvmlDeviceGetPowerManagementLimit, "power_management_limit_mw")
-NUMBER_OF(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation")
-NUMBER_OF(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max")
-NUMBER_OF(nvmlDeviceGetGpuMaxPcieLinkGeneration, "pcie_generation_gpu_max")
-NUMBER_OF(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width")
-NUMBER_OF(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max")
-NUMBER_BY(nvmlDeviceGetClockInfo, "graphics_clock_mhz", "sm_clock_mhz", "memory_clock_mhz", "video_clock_mhz")
-NUMBER_BY(nvmlDeviceGetMaxClockInfo, "graphics_clock_max_mhz", "sm_clock_max_mhz", "memory_clock_max_mhz",
-          "video_clock_max_mhz")
-NUMBER_BY(nvmlDeviceGetTemperature, "temperature_c")
-NUMBER_BY(nvmlDeviceGetPcieThroughput, "pcie_tx_kb_per_s", "pcie_rx_kb_per_s")
-BITS_OF(nvmlDeviceGetCurrentClocksEventReasons, "clock_event_reasons")
-BITS_OF(nvmlDeviceGetCurrentClocksThrottleReasons, "clock_event_reasons")
-
-/* --- a GPU: structures ------------------------------------------------------------------------------- */
-
-struct utilization { unsigned int gpu, memory; };
-struct memory { u64 total, free, used; };
-struct memory_v2 { unsigned int version; u64 total, reserved, free, used; };
-struct temperature { unsigned int version, sensor; int temperature; };
-union value { double d; unsigned int ui; unsigned long ul; u64 ull; long long sll; int si; unsigned short us; };
-struct field_value {
-    unsigned int field, scope;
-    long long timestamp_us, latency_us;
-    unsigned int value_type, code;
-    union value value;
-};
-
-result nvmlDeviceGetUtilizationRates(gpu device, struct utilization *utilization)
+static bool has_text(int index, const char *key, const char *wanted)
 {
-    ENTER_GPU(device)
-    utilization->memory = 0;
-    whole32(index, "memory_utilisation_percent", &utilization->memory);
-    return whole32(index, "utilisation_percent", &utilization->gpu);
+    char found[LONGEST_TEXT];
+    return text(index, key, found, sizeof found) == SUCCESS && strcasecmp(found, wanted) == 0;
 }
 
-/* Version 1 counts as used what the driver reserves for itself. */
-result nvmlDeviceGetMemoryInfo(gpu device, struct memory *memory)
+/* The GPU, or the MIG device where they are looked at too, with this text; NO_GPU if there is none. */
+static int with_text(const char *key, const char *wanted, bool of_mig)
 {
-    u64 reserved = 0;
-    ENTER_GPU(device)
-    whole(index, "memory_reserved_bytes", &reserved);
-    if (whole(index, "memory_total_bytes", &memory->total) != SUCCESS) return NOT_SUPPORTED;
-    if (whole(index, "memory_used_bytes", &memory->used) != SUCCESS) return NOT_SUPPORTED;
-    memory->used += reserved;
-    memory->free = memory->total - memory->used;
+    for (int step = 0; step <= (of_mig ? MOST_MIG_DEVICES : 0); step++)
+        for (int at = 0; at < device_count(); at++)
+            if (has_text(at + step * MIG_STEP, key, wanted)) return at + step * MIG_STEP;
+    return NO_GPU;
+}
+
+result nvmlDeviceGetHandleByUUID(const char *uuid, gpu *device)
+{
+    int index = with_text("uuid", uuid, true);
+    ENTER(index)
+    if (!initialised) ANSWER(UNINITIALIZED);
+    if (index == NO_GPU) ANSWER(NOT_FOUND);
+    *device = handle_of(index);
     return SUCCESS;
 }
 
-result nvmlDeviceGetMemoryInfo_v2(gpu device, struct memory_v2 *memory)
+result nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, gpu *device)
 {
-    ENTER_GPU(device)
-    if (memory->version != (sizeof *memory | 2u << 24)) return ARGUMENT_VERSION_MISMATCH;
-    memory->reserved = 0;
-    whole(index, "memory_reserved_bytes", &memory->reserved);
-    if (whole(index, "memory_total_bytes", &memory->total) != SUCCESS) return NOT_SUPPORTED;
-    if (whole(index, "memory_used_bytes", &memory->used) != SUCCESS) return NOT_SUPPORTED;
-    memory->free = memory->total - memory->used - memory->reserved;
+    int index = with_text("pci_bus_id", bus_id, false);
+    ENTER(index)
+    if (!initialised) ANSWER(UNINITIALIZED);
+    if (index == NO_GPU) ANSWER(NOT_FOUND);
+    *device = handle_of(index);
     return SUCCESS;
 }
 
-result nvmlDeviceGetTemperatureV(gpu device, struct temperature *temperature)
-{
-    u64 value = 0;
-    ENTER_GPU(device)
-    if (temperature->version != (sizeof *temperature | 1u << 24)) return ARGUMENT_VERSION_MISMATCH;
-    result answer = whole(index, "temperature_c", &value);
-    temperature->temperature = (int)value;
-    return answer;
-}
+/* --- MIG devices ------------------------------------------------------------------------------------- */
 
-/* `field.N`, `field.N.error` and `field.N.type` (NVML_VALUE_TYPE_*, unsigned long long unless told). */
-static unsigned int fill(int index, struct field_value *field)
+result nvmlDeviceGetMigDeviceHandleByIndex(gpu device, unsigned int at, gpu *mig_device)
 {
-    char key[LONGEST_KEY];
-    u64 value = 0, number = 0;
-    snprintf(key, sizeof key, "field.%u.error", field->field);
-    if (whole(index, key, &number) == SUCCESS && number) return (unsigned int)number;
-    snprintf(key, sizeof key, "field.%u", field->field);
-    if (whole(index, key, &value) != SUCCESS) return NOT_SUPPORTED;
-    snprintf(key, sizeof key, "field.%u.type", field->field);
-    field->value_type = whole(index, key, &number) == SUCCESS ? (unsigned int)number : 3;
-    memset(&field->value, 0xAB, sizeof field->value); /* so that reading another member shows */
-    switch (field->value_type) {
-    case 0: field->value.d = (double)value; break;
-    case 1: field->value.ui = (unsigned int)value; break;
-    case 2: field->value.ul = (unsigned long)value; break;
-    case 4: field->value.sll = (long long)value; break;
-    case 5: field->value.si = (int)value; break;
-    case 6: field->value.us = (unsigned short)value; break;
-    default: field->value.ull = value;
-    }
+    char found[LONGEST_TEXT];
+    ENTER_GPU(device)
+    int mig = index + MIG_STEP * ((int)at + 1);
+    if (index >= MIG_STEP || at >= MOST_MIG_DEVICES) ANSWER(INVALID_ARGUMENT);
+    if (text(mig, "uuid", found, sizeof found) != SUCCESS) ANSWER(NOT_FOUND);
+    *mig_device = handle_of(mig);
     return SUCCESS;
 }
 
-result nvmlDeviceGetFieldValues(gpu device, int count, struct field_value *fields)
+result nvmlDeviceGetDeviceHandleFromMigDeviceHandle(gpu mig_device, gpu *device)
 {
-    struct timespec now;
+    ENTER_GPU(mig_device)
+    if (index < MIG_STEP) ANSWER(INVALID_ARGUMENT);
+    *device = handle_of(index % MIG_STEP);
+    return SUCCESS;
+}
+
+result nvmlDeviceIsMigDeviceHandle(gpu device, unsigned int *is_mig)
+{
     ENTER_GPU(device)
-    clock_gettime(CLOCK_REALTIME, &now);
-    for (int at = 0; at < count; at++) {
-        fields[at].timestamp_us = (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-        fields[at].code = fill(index, &fields[at]);
-    }
+    *is_mig = index >= MIG_STEP;
+    return SUCCESS;
+}
+
+result nvmlDeviceGetIndex(gpu device, unsigned int *at)
+{
+    ENTER_GPU(device)
+    *at = (unsigned int)(index < MIG_STEP ? index : index / MIG_STEP - 1);
     return SUCCESS;
 }

@@ -99,6 +99,8 @@ def _obey() -> None:
                 telemetry.stop()
             case ["watch", pid]:
                 telemetry.watch(int(pid))
+            case ["focus", *uuids]:
+                telemetry.focus(uuids)
             case ["imported"]:
                 answer = sorted({name.partition(".")[0] for name in sys.modules})
         print(msgspec.json.encode(answer).decode(), flush=True)

@@ -16,6 +16,7 @@ from gputrain_tui.screens import help as help_screen
 from gputrain_tui.screens.help import HelpScreen
 from gputrain_tui.screens.picker import PickerScreen
 from gputrain_tui.screens.training import TrainingScreen
+from gputrain_tui.widgets.lines import Lines
 from screen_text import screen_rows, screen_text
 
 
@@ -36,20 +37,19 @@ async def search(pilot: Pilot[None], text: str) -> None:
 
 
 def test_every_key_means_one_thing_on_a_screen() -> None:
-    for place in (keys.PICKER, keys.TRAINING):
+    for place in (keys.PICKER, keys.TRAINING, keys.GPUS):
         used = Counter(key for action in (*place, *keys.APP) for key in action.keys)
         assert [key for key, times in used.items() if times > 1] == []
 
 
-def test_the_keys_of_features_to_come_are_free() -> None:
-    used = {key for action in (*keys.TRAINING, *keys.APP) for key in action.keys}
-    assert used.isdisjoint({"a", "v", "g"})
-
-
-def test_the_help_lists_every_action() -> None:
-    groups = (help_screen.ON_PICKER, help_screen.ON_SETTINGS, help_screen.ON_TRAINING, help_screen.ANYWHERE)
-    listed = Counter(action for rows in groups for actions, _ in rows for action in actions)
-    assert listed == Counter(action.id for action in (*keys.PICKER, *keys.TRAINING, *keys.APP))
+def test_the_help_lists_every_action_and_none_twice_in_one_place() -> None:
+    places = [(*place, ("ANYWHERE", help_screen.ANYWHERE)) for place in help_screen.PLACES.values()]
+    listed = [
+        Counter(action for _, rows in place for actions, _ in rows for action in actions) for place in places
+    ]
+    assert all(max(counts.values()) == 1 for counts in listed)
+    every = {action.id for action in (*keys.PICKER, *keys.TRAINING, *keys.GPUS, *keys.APP)}
+    assert every <= set().union(*listed)
 
 
 async def test_the_telemetry_begins_after_the_first_frame() -> None:
@@ -75,7 +75,7 @@ async def test_the_help_is_of_the_screen_it_was_asked_for_on(
         await pilot.pause()
         await pilot.pause()
         assert isinstance(pilot.app.screen, HelpScreen)
-        text = screen_text(pilot.app)
+        text = pilot.app.screen.query_one("#help-text", Lines).text
         assert word in text
         assert foreign not in text
         for meaning in ("host time", "device time", "utilisation", "busy", "steady", "effect"):
@@ -120,6 +120,45 @@ async def test_the_palette_does_what_a_key_does() -> None:
         await pilot.pause()
         await search(pilot, "double the batch size")
         assert session.calls == [("change", "batch_size", 2048)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("quit", "stop training and leave"),
+        ("restart", "start a new worker with the same settings"),
+        ("model size", "the next larger model"),
+        ("H200", "device: cuda:0"),
+        ("gpu", "show all GPUs"),
+        ("gpu", "device: cuda:0"),
+        ("probe", "measure this machine's ceilings"),
+        ("record", "start or complete a recording"),
+    ],
+)
+async def test_the_palette_finds_things_by_the_words_people_use(typed: str, found: str) -> None:
+    session = FakeSession(gpu=True)
+    async with GpuTrainApp(FakeSessions(gpu=True), session).run_test(size=(100, 40)) as pilot:
+        await pilot.pause()
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press(*("space" if letter == " " else letter for letter in typed))
+        for _ in range(100):
+            await pilot.pause(0.05)
+            if found in screen_text(pilot.app).split("\n", 4)[-1]:
+                break
+        assert found in screen_text(pilot.app)
+
+
+async def test_what_the_palette_ends_in_so_many_words_needs_no_second_press() -> None:
+    session = FakeSession()
+    session.run(4)
+    async with GpuTrainApp(FakeSessions(), session).run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        screen = pilot.app.screen
+        assert isinstance(screen, TrainingScreen)
+        screen.pull()
+        await search(pilot, "start a new worker")
+        assert session.calls == [("restart",)]
 
 
 async def test_an_error_in_the_app_ends_it_and_is_kept() -> None:

@@ -57,7 +57,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "line"),
     [
         (["preset"], "gputrain-tui: no command is called 'preset'; did you mean 'presets'?"),
-        (["doctor"], "gputrain-tui: no command is called 'doctor'; commands are presets, run, schema"),
+        (["launch"], f"gputrain-tui: no command is called 'launch'; commands are {', '.join(COMMANDS)}"),
         (["help"], "gputrain-tui: no command is called 'help'; did you mean '--help'?"),
         (
             ["lasagne-mlp"],
@@ -78,7 +78,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["schema", "x"], "gputrain-tui schema: unexpected word 'x'; gputrain-tui schema --help explains"),
         (
             ["two\nlines"],
-            "gputrain-tui: no command is called 'two\\nlines'; commands are presets, run, schema",
+            f"gputrain-tui: no command is called 'two\\nlines'; commands are {', '.join(COMMANDS)}",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -137,7 +137,7 @@ def test_the_program_prints_in_any_encoding() -> None:
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (2, b"gputrain-tui run: ?.toml: there is no such file\n")
+    assert (done.returncode, done.stderr) == (2, b"gputrain-tui run: x.toml: there is no such file\n")
 
 
 def _closed_pipe() -> int:

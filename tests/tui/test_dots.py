@@ -72,3 +72,24 @@ def test_every_row_has_its_width(kind: GlyphName, width: int, height: int) -> No
 @pytest.mark.parametrize("top", [0.0, -1.0])
 def test_a_range_of_nothing_does_not_divide_by_zero(top: float) -> None:
     assert rows_of(points(1, 1), 1, top, "braille") == ["⣀"]
+
+
+@pytest.mark.parametrize(
+    ("glyphs", "rows"),
+    [
+        ("braille", ["⠉⠉", "⣤⣤", "⣿⣿"]),
+        ("block", ["░░", "▄▄", "██"]),
+        ("ascii", ["''''", "....", "::::"]),
+    ],
+)
+def test_a_second_curve_is_a_filled_area_below_the_line(glyphs: GlyphName, rows: list[str]) -> None:
+    line, area = points(*[1.0] * 4), points(*[0.5] * 4)
+    drawn = rows_of(line, 3, 1.0, glyphs, area)
+    cells = 4 // COLUMNS_PER_CELL[glyphs]
+    assert [row[:cells] for row in drawn] == [(row * 2)[:cells] for row in rows]
+
+
+def test_an_area_is_seen_from_its_first_bit_on_and_not_where_it_is_0_or_unknown() -> None:
+    line = points(*[1.0] * 6)
+    drawn = rows_of(line, 2, 1.0, "braille", points(0.001, 0.001, 0.0, 0.0, None, None))
+    assert drawn == ["⠉⠉⠉", "⣀  "]

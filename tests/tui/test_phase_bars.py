@@ -21,52 +21,69 @@ def phases(device: bool = True, factor: float = 1.0) -> dict[str, Phase]:
     }
 
 
+BUSY = [("busy", 0.21), ("idle", 0.79)]
+
+
 async def rows_of(width: int, height: int, device: bool = True) -> list[str]:
     bars = PhaseBars()
     bars.styles.height = height
     async with shown(bars, size=(width, height)) as (app, pilot):
-        bars.show_step(phases(device), 0.556, busy=0.21 if device else None)
+        bars.show_step(phases(device), 0.556)
+        bars.show_device(BUSY if device else None)
         await pilot.pause()
         return app.rows()
 
 
 async def test_60_wide() -> None:
     assert await rows_of(60, 7) == [
-        "ONE STEP  0.556 ms  busy 21 %",
+        "ONE STEP  0.556 ms",
         "host   ▏d▏h▏forward 0.19    ▏backward 0.21     ▏optimizer▏…▏",
-        "device ▏h▏fwd ▏bwd ▏o ▏",
+        "device ▏busy 21 % ▏idle 79 %                               ▏",
         "ms       data   h2d   fwd   bwd   opt other",
         "host     0.02  0.01  0.19  0.21  0.11  0.02",
         "share     4 %   2 %  34 %  38 %  20 %   3 %",
-        "device    n/a <0.01  0.05  0.06  0.03   n/a",
+        "span      n/a <0.01  0.05  0.06  0.03   n/a",
     ]
 
 
 async def test_78_wide() -> None:
     assert await rows_of(78, 7) == [
-        "ONE STEP  0.556 ms  busy 21 %",
+        "ONE STEP  0.556 ms",
         "host   ▏d▏h▏forward 0.19           ▏backward 0.21            ▏optimizer    ▏…▏",
-        "device ▏h▏fwd  ▏bwd    ▏o ▏",
+        "device ▏busy 21 %     ▏idle 79 %                                             ▏",
         "ms            data        h2d    forward   backward  optimizer      other",
         "host          0.02       0.01       0.19       0.21       0.11       0.02",
         "share          4 %        2 %       34 %       38 %       20 %        3 %",
-        "device         n/a      <0.01       0.05       0.06       0.03        n/a",
+        "span           n/a      <0.01       0.05       0.06       0.03        n/a",
+    ]
+
+
+async def test_with_one_row_less_the_shares_give_way_to_the_spans() -> None:
+    assert [row.split(" ")[0] for row in await rows_of(78, 6)] == [
+        "ONE",
+        "host",
+        "device",
+        "ms",
+        "host",
+        "span",
     ]
 
 
 async def test_100_wide() -> None:
     assert (await rows_of(100, 3)) == [
-        "ONE STEP  0.556 ms  busy 21 %",
+        "ONE STEP  0.556 ms",
         "host   ▏d ▏h▏forward 0.19                   ▏backward 0.21                    ▏optimizer 0.11   "
         "▏… ▏",
-        "device ▏h▏forward▏backward ▏opt ▏",
+        "device ▏busy 21 %         ▏idle 79 %                                                              "
+        " ▏",
     ]
 
 
-async def test_without_a_device_there_is_no_bar_for_it() -> None:
-    assert await rows_of(78, 6, device=False) == [
+async def test_what_the_device_did_is_not_known_until_it_was_profiled() -> None:
+    assert await rows_of(78, 7, device=False) == [
         "ONE STEP  0.556 ms",
         "host   ▏d▏h▏forward 0.19           ▏backward 0.21            ▏optimizer    ▏…▏",
+        "device n/a until profiled",
         "",
         "ms            data        h2d    forward   backward  optimizer      other",
         "host          0.02       0.01       0.19       0.21       0.11       0.02",
@@ -75,26 +92,25 @@ async def test_without_a_device_there_is_no_bar_for_it() -> None:
 
 
 async def test_with_little_room_the_bars_stay() -> None:
-    assert await rows_of(30, 2) == ["host   ▏d▏h▏fwd  ▏bwd   ▏o ▏…▏", "device ▏h▏f▏b▏o▏"]
+    assert await rows_of(30, 2) == ["host   ▏d▏h▏fwd  ▏bwd   ▏o ▏…▏", "device ▏    ▏idle 79 %       ▏"]
     assert await rows_of(30, 1) == ["host   ▏d▏h▏fwd  ▏bwd   ▏o ▏…▏"]
 
 
 @pytest.mark.parametrize("width", [1, 8, 13, 20, 47, 73, 160])
 async def test_no_row_is_wider_than_its_room_and_no_name_is_cut(width: int) -> None:
     allowed = {*PHASES, "d", "h", "f", "b", "o", "fwd", "bwd", "opt", "…", "."}
-    for row in (await rows_of(width, 2))[:2]:
-        assert len(row) <= width
-        if width < 13:
-            continue
-        for part in row[7:].split("▏"):
-            name = part.strip().split(" ")[0]
-            assert not name or name in allowed
+    host, device = await rows_of(width, 2)
+    assert len(host) <= width
+    assert len(device) <= width
+    if width >= 13:
+        parts = [part.strip() for part in (host[7:] + device[7:]).split("▏")]
+        assert {part.split(" ")[0] for part in parts} <= {*allowed, "busy", "idle", ""}
 
 
 async def test_in_ascii_too() -> None:
     set_glyphs("ascii")
     try:
-        assert await rows_of(30, 2) == ["host   |d|h|fwd  |bwd   |o |.|", "device |h|f|b|o|"]
+        assert await rows_of(30, 2) == ["host   |d|h|fwd  |bwd   |o |.|", "device |    |idle 79 %       |"]
     finally:
         set_glyphs("braille")
 

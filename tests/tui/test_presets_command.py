@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 import gputrain_presets
+from gputrain_presets.spec import MlpModel
 from gputrain_runner import process
 from gputrain_tui.cli import main
 from terminal import Terminal
@@ -26,10 +27,11 @@ def test_where_no_terminal_is_each_preset_is_one_line(capsys: pytest.CaptureFixt
     assert header.split() == ["name", "what", "it", "is", "sizes", "data", "batch", "parameters"]
     assert [line.split()[0] for line in lines[: len(gputrain_presets.names())]] == gputrain_presets.names()
     (lasagne,) = (line for line in lines if line.startswith("lasagne-mlp"))
-    assert "x0.25 x0.5 x1* x2" in lasagne
+    assert "1x15 x0.25 5x15 x0.5 1x150 x1* x2 5x150 x4 x8 x16" in lasagne
     assert lasagne.split()[-3:] == ["1,024", "17.1", "k"]
     assert "934,918 samples, synthetic" in lasagne
     assert gputrain_presets.load("lasagne-mlp").title in lasagne
+    assert lines[-1].startswith("sizes of lasagne-mlp may also be DEPTHxWIDTH from 1x15 to 5x150, or ")
 
 
 @pytest.mark.terminal
@@ -53,7 +55,9 @@ def test_json_has_the_counts_of_the_models_as_built() -> None:
     assert [preset["name"] for preset in listed] == gputrain_presets.names()
     for preset in listed:
         source = gputrain_presets.load(preset["name"])
-        assert list(preset) == ["name", "title", "origin", "batch_size", "data", "sizes", "published"]
+        facts = ["name", "title", "origin", "batch_size", "data", "sizes", "other_sizes", "published"]
+        assert list(preset) == facts
+        assert preset["other_sizes"] == source.other_sizes
         assert preset["batch_size"] == source.batch_size
         assert [size["name"] for size in preset["sizes"]] == source.size_names
         assert [size["name"] for size in preset["sizes"] if size["default"]] == [source.model.default_size]
@@ -71,6 +75,11 @@ def test_json_has_the_counts_of_the_models_as_built() -> None:
         "tensors": 8,
         "forward_flops_per_sample": 2 * weights,
     }
+    model = gputrain_presets.load("lasagne-mlp").model
+    assert isinstance(model, MlpModel)
+    counted = {size["name"]: size["parameters"] for size in by_name["lasagne-mlp"]["sizes"]}
+    assert counted == {name: model.parameters(name) for name in counted}
+    assert list(counted.values()) == sorted(counted.values())
     assert by_name["keras-mnist-mlp"]["data"] == {
         "kind": "digits",
         "training_samples": 60_000,

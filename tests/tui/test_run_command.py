@@ -125,6 +125,66 @@ def test_one_command_is_a_reproducible_experiment(preset: str, tmp_path: Path) -
     assert "\x1b" not in done.stderr
 
 
+def test_changes_before_the_same_step_take_effect_together(preset: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    changes = ["9:batch_size=128", "9:precision=bf16", "9:model_size=x2", "10:batch_size=32"]
+    at = [word for change in changes for word in ("--at", change)]
+
+    done = run(preset, "--device", "cpu", "--steps", "12", *at, "--record", str(path), "--json")
+
+    assert done.returncode == 0, done.stderr
+    recording = checked_recording(path)
+    made = [(change["step"], change["setting"], change["ok"]) for change in of_kind(recording, "change")]
+    assert made == [
+        (9, "batch_size", True),
+        (9, "precision", True),
+        (9, "model_size", True),
+        (10, "batch_size", True),
+    ]
+    assert recording["summary"]["samples"] == 9 * 64 + 128 + 2 * 32
+
+
+def test_of_changes_together_the_one_that_cannot_be_made_is_named(preset: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    at = ["--at", "3:execution=graph", "--at", "3:batch_size=128", "--at", "4:batch_size=128"]
+
+    done = run(preset, "--device", "cpu", "--steps", "6", *at, "--record", str(path), "--json")
+
+    assert done.returncode == 0, done.stderr
+    recording = checked_recording(path)
+    larger, graph = of_kind(recording, "change")
+    assert (larger["step"], larger["setting"], larger["ok"]) == (3, "batch_size", True)
+    assert (graph["step"], graph["setting"], graph["ok"]) == (3, "execution", False)
+    assert graph["error"].startswith("execution graph needs a CUDA GPU")
+    assert recording["summary"]["samples"] == 3 * 64 + 3 * 128
+    assert any(
+        "step 4: batch size is 128 already, nothing to change" in line for line in done.stderr.splitlines()
+    )
+
+
+def test_a_change_without_effect_is_told_so(preset: str) -> None:
+    done = run(preset, "--device", "cpu", "--steps", "6", "--at", "3:workers=1")
+
+    assert done.returncode == 0, done.stderr
+    told = "loader workers 1 alters nothing now: only the data path loader has them, and host is in force"
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize("steps", [31, 32, 33])
+def test_an_epoch_that_ends_with_the_last_step_counts_with_its_validation(
+    steps: int, preset: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+
+    done = run(preset, "--device", "cpu", "--steps", str(steps), "--record", str(path), "--json")
+
+    summary = json.loads(done.stdout)
+    assert summary["steps"] == steps
+    assert summary["epochs"] == (steps >= 32)  # 2,000 samples are 31 batches of 64 and one of 16.
+    assert (summary["validation"] is not None) == (steps >= 32)
+    assert of_kind(checked_recording(path), "sample")[-1]["epoch"] == summary["epochs"]
+
+
 def test_people_get_a_summary_and_the_recording_its_default_place(preset: str, tmp_path: Path) -> None:
     done = run(preset, "--epochs", "2", "--record")
 
@@ -167,6 +227,40 @@ def test_a_terminal_shows_a_bar_and_one_ctrl_c_ends_it_well(preset: str, tmp_pat
     assert checked_recording(path)["summary"]["ended"] == "interrupted"
 
 
+def test_two_quick_ctrl_c_leave_summary_and_recording(preset: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with training(preset, "--record", str(path), "--json") as process:
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+
+        out, _ = process.communicate(timeout=30)
+        assert process.returncode == 130
+    assert json.loads(out)["ended"] == "interrupted"
+    assert checked_recording(path)["summary"] == json.loads(out)
+
+
+def test_what_an_encoding_lacks_is_written_in_ascii(preset: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+
+    done = run(preset, "--device", "cpu", "--steps", "9", "--at", "3:model_size=x2", env=environment)
+
+    assert done.returncode == 0, done.stderr
+    assert "step 3: size x1 -> x2, in " in done.stderr
+    assert " -> " in dict(line.split("  ", 1) for line in done.stdout.splitlines())["loss"]
+
+
+@pytest.mark.terminal
+def test_eighty_columns_hold_a_bar_and_what_tells_most(preset: str) -> None:
+    command = [str(PROGRAM), "run", preset, "--device", "cpu", "--steps", "90000"]
+    with Terminal(command, columns=80) as terminal:
+        shown = terminal.wait_for(
+            r"small ━{8,} step [\d,]+ of 90,000  \S+( k| M)?(/s| samples/s)  loss 0\.\d+  \d"
+        )
+        assert max(len(line) for line in shown.split("\n")) <= 80
+        terminal.send("\x03")
+        assert terminal.wait_end() == 130
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signals_complete_the_recording(
     number: signal.Signals, code: int, preset: str, tmp_path: Path
@@ -206,6 +300,32 @@ def test_a_device_that_is_not_there_is_the_command_lines_mistake(preset: str) ->
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("gputrain-tui run: device: found 'cuda:99', allowed: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
+def test_a_gpu_that_is_not_there_is_explained(device: str, preset: str) -> None:
+    # An empty list hides the GPUs of a machine that has some.
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+
+    done = run(preset, "--device", device, "--steps", "1", env=environment)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gputrain-tui run: device: found 'cuda:0', allowed: cpu; ")
+    why = (
+        "built without CUDA: install ",
+        "CUDA_VISIBLE_DEVICES is '' and hides",
+        "there is no NVIDIA driver: install",
+    )
+    assert any(text in done.stderr for text in why)
+    assert done.stderr.count("\n") == 1
+
+
+def test_settings_that_cannot_work_here_are_the_command_lines_mistake(preset: str) -> None:
+    done = run(preset, "--device", "cpu", "--set", "execution=graph", "--steps", "1")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gputrain-tui run: execution graph needs a CUDA GPU: ")
     assert done.stderr.count("\n") == 1
 
 

@@ -67,7 +67,7 @@ def test_data_replaces_the_path_of_a_preset_that_reads_files(
         (["lasagne-mlp", "--device", "gpu"], "--device: found 'gpu', allowed: cpu, cuda or cuda:NUMBER"),
         (
             ["lasagne-mlp", "--batch-size", "0"],
-            "--batch-size: found '0', allowed: a whole number from 1 to 934918 "
+            "--batch-size: found '0', allowed: a whole number from 1 to 934,918 "
             "(the training samples there are)",
         ),
         (
@@ -88,8 +88,32 @@ def test_data_replaces_the_path_of_a_preset_that_reads_files(
             "--at: found 'batch_size=5', allowed: STEP:NAME=VALUE, as in 1000:batch_size=512",
         ),
         (
+            ["lasagne-mlp", "--at", "-1:batch_size=5"],
+            "--at: found '-1:batch_size=5', allowed: a step that is a whole number from 0 on, "
+            "as in 1000:batch_size=512",
+        ),
+        (
+            ["lasagne-mlp", "--at", "5:batch_size=8", "--at", "5:batch_size=16"],
+            "--at 5:batch_size=16: another --at sets batch_size before step 5 already",
+        ),
+        (
+            ["lasagne-mlp", "--seed", str(2**63)],
+            "--seed: found '9223372036854775808', allowed: a whole number from 0 to 9,223,372,036,854,775,807",
+        ),
+        (
+            ["lasagne-mlp", "--seed", "9" * 50],
+            "--seed: found a number of 50 digits, allowed: a whole number from 0 to "
+            "9,223,372,036,854,775,807",
+        ),
+        (["lasagne-mlp", "--seed", "-1"], "--seed: found '-1', allowed: a whole number from 0 on"),
+        (
+            ["lasagne-mlp", "--model-size", "6x80"],
+            "--model-size: found '6x80', allowed: 1x15, x0.25, 5x15, x0.5, 1x150, x1, x2, 5x150, x4, x8, x16; "
+            "or DEPTHxWIDTH from 1x15 to 5x150, or the units layer by layer as in 15-150",
+        ),
+        (
             ["lasagne-mlp", "--at", "5:batch_size=1000000"],
-            "--at 5:batch_size: found '1000000', allowed: a whole number from 1 to 934918 "
+            "--at 5:batch_size: found '1000000', allowed: a whole number from 1 to 934,918 "
             "(the training samples there are)",
         ),
         (
@@ -97,6 +121,24 @@ def test_data_replaces_the_path_of_a_preset_that_reads_files(
             "--at 5:batch_size=8: the last step is number 4, counted from 0",
         ),
         (["lasagne-mlp", "--data", "/"], "--data: lasagne-mlp makes its own data and reads no files"),
+        (
+            ["keras-mnist-mlp", "--data", ""],
+            "--data: the path is empty, allowed: the path of a file or folder",
+        ),
+        (
+            ["lasagne-mlp", "--record", "-"],
+            "--record: '-' would be stdout, allowed: the path of a new file; `run --json` prints the summary "
+            "there",
+        ),
+        (
+            ["lasagne-mlp", "--record", "/dev/null"],
+            "--record: /dev/null is a device or a pipe, allowed: the path of a new file",
+        ),
+        (
+            ["lasagne-mlp", "--record", ""],
+            "--record: the path is empty, allowed: the path of a new file; without one it goes among the "
+            "sessions",
+        ),
         (["keras-mnist-mlp", "--data", "/no/x"], "--data: there is no file or folder '/no/x'"),
         (
             ["lasagne-mlp", "--record", "/no/x.json"],

@@ -21,7 +21,7 @@ from gputrain_runner.timeline import (
     Validation,
 )
 from gputrain_tui.commands.narration import Narrator
-from gputrain_tui.commands.progress import Forgiving, Limit, Position, Tracker, facts
+from gputrain_tui.commands.progress import Forgiving, Limit, Position, Tracker, facts, fitting_facts
 from gputrain_tui.commands.result import result_text
 
 PRESET = gputrain_presets.load("lasagne-mlp")
@@ -113,19 +113,56 @@ def test_validations_are_told_at_most_every_five_seconds() -> None:
 
 
 def test_progress_is_followed_through_epochs_and_changes_of_the_batch_size() -> None:
-    tracker = Tracker(training_samples=100 * 1024)
-    tracker.take(sample(1.0, 0, steps_per_s=None))
-    tracker.take(sample(2.0, 50, samples_per_s=51_200.0, loss=0.5))
+    tracker, of = Tracker(), 100 * 1024
+    tracker.take(sample(1.0, 0, steps_per_s=None), of)
+    tracker.take(sample(2.0, 50, samples_per_s=51_200.0, loss=0.5, trained_s=0.5), of)
     # Half of an epoch's samples by now; 25 steps more of twice the batch size are the other half.
-    tracker.take(sample(2.5, 75, settings=structs.replace(SETTINGS, batch_size=2048), loss=None))
+    larger = structs.replace(SETTINGS, batch_size=2048)
+    tracker.take(sample(2.5, 75, settings=larger, loss=None, trained_s=1.0), of)
 
     position = tracker.position
     assert (position.step, position.loss, position.samples_per_s) == (75, 0.5, 51_200.0)
     assert position.epochs == pytest.approx(1.0)
     assert position.trained_s == pytest.approx(1.0)
 
-    tracker.take(sample(3.0, 100, 1))
+    tracker.take(sample(3.0, 100, 1), of)
     assert tracker.position.epochs == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize(("drop_last", "steps"), [(True, 2), (False, 3)])
+def test_an_epoch_that_has_just_ended_is_the_one_that_is_told(drop_last: bool, steps: int) -> None:
+    tracker, of = Tracker(drop_last), 2 * 1024 + 500
+    tracker.take(sample(1.0, steps, epoch=1), of)
+
+    assert tracker.position.epochs == 1.0
+    assert facts(tracker.position, Limit(steps=steps)).startswith(f"step {steps} of {steps}  epoch 1  ")
+    tracker.take(sample(1.0, steps + 1, epoch=1), of)
+    assert facts(tracker.position, Limit()).startswith(f"step {steps + 1}  epoch 2  ")
+
+
+def test_time_that_was_no_training_is_not_counted() -> None:
+    tracker = Tracker()
+    tracker.take(sample(41.0, 3, trained_s=0.5), 10_000)
+    tracker.take(sample(42.0, 3, trained_s=None), 10_000)  # Of host and GPUs alone, in a pause.
+
+    assert Limit(seconds=2.0).done(tracker.position) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("limit", "width", "shown"),
+    [
+        (Limit(), 80, "step 12,345  epoch 3  1.84 M samples/s  loss 0.0312  02:01"),
+        (Limit(steps=99_000), 60, "step 12,345 of 99,000  1.84 M samples/s  loss 0.0312  02:01"),
+        (Limit(steps=99_000), 53, "step 12,345 of 99,000  1.84 M/s  loss 0.0312  02:01"),
+        (Limit(epochs=9), 53, "epoch 3 of 9  1.84 M samples/s  loss 0.0312  02:01"),
+        (Limit(steps=99_000), 45, "step 12,345 of 99,000  1.84 M/s  loss 0.0312"),
+        (Limit(steps=99_000), 20, "step 12,345 of 99,000  1.84 M/s"),
+    ],
+)
+def test_what_tells_least_goes_first_where_room_is_short(limit: Limit, width: int, shown: str) -> None:
+    position = Position(step=12_345, epochs=2.5, samples_per_s=1_843_210.0, loss=0.03124)
+
+    assert fitting_facts(position, limit, elapsed_s=121.0, width=width) == shown
 
 
 @pytest.mark.parametrize(
@@ -223,8 +260,13 @@ def test_the_first_signal_is_noted() -> None:
     assert interrupted("SIGTERM") == (143, ["SIGTERM 15"])
 
 
-def test_the_second_signal_ends_the_program_at_once() -> None:
-    assert interrupted("SIGTERM", "SIGINT") == (130, ["SIGTERM 15", "killed"])
+def test_the_second_signal_lets_it_end_well_all_the_same() -> None:
+    assert interrupted("SIGINT", "SIGINT") == (130, ["SIGINT 2", "SIGINT 2"])
+    assert interrupted("SIGTERM", "SIGINT") == (143, ["SIGTERM 15", "SIGINT 15"])
+
+
+def test_the_third_signal_ends_the_program_at_once() -> None:
+    assert interrupted("SIGTERM", "SIGINT", "SIGINT") == (130, ["SIGTERM 15", "SIGINT 15", "killed"])
 
 
 def test_a_signal_that_was_ignored_stays_so() -> None:

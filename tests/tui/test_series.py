@@ -3,6 +3,11 @@ from __future__ import annotations
 import math
 import random
 
+from msgspec import structs
+
+from fake_feed import FakeSession
+from gpus import gpu
+from gputrain_tui.history import History
 from gputrain_tui.series import Series, Window
 
 
@@ -102,3 +107,32 @@ def test_gaps_survive_thinning() -> None:
         series.append(float(number), None if 100 <= number < 200 else 1.0)
     columns = series.columns(0, 40, 10.0)
     assert [x for x, column in enumerate(columns) if column is None] == list(range(10, 20))
+
+
+def test_a_screen_keeps_ten_minutes_whole_and_a_day_thinned_of_everything_it_plots() -> None:
+    session = FakeSession(gpu=True)
+    history = History(session)
+    plotted = [name for name in history.series if name.startswith(("pcie", "sm_", "gpu_"))]
+    began = session.sample(1e6)
+    day_s = 26 * 3600
+    for t in range(0, day_s, 2):
+        # One busy moment each hour, which must be seen a day later.
+        busy = t % 3600 == 1800
+        values = gpu(
+            utilisation=0.9 if busy else 0.1,
+            sm_clock_mhz=1980 if busy else 345,
+            pcie_rx_bytes_per_s=9e9 if busy else 1e6,
+        )
+        history._take_sample(structs.replace(began, t=float(t), gpus=[values]))
+    for name, low, high in (
+        ("gpu_utilisation", 0.1, 0.9),
+        ("sm_clock_mhz", 345, 1980),
+        ("pcie_rx", 1e6, 9e9),
+    ):
+        series = history.series[name]
+        assert series.columns(2, 24, 3600.0) == [(low, high)] * 24
+        whole = series.columns(day_s // 2 - 300, 300, 2.0)
+        assert len(whole) == 300
+        assert all(column is not None and column[0] == column[1] for column in whole)
+    assert max(history.series[name].size_bytes for name in plotted) < 250_000
+    assert sum(series.size_bytes for series in history.series.values()) < 4_000_000

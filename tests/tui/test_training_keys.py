@@ -16,7 +16,7 @@ from screen_text import SIZES, look, screen_text, training
         ("b", ("change", "batch_size", 2048)),
         ("B", ("change", "batch_size", 512)),
         ("m", ("change", "model_size", "x2")),
-        ("M", ("change", "model_size", "x0.5")),
+        ("M", ("change", "model_size", "1x150")),
         ("d", ("change", "device", "cpu")),
         ("D", ("change", "device", "cpu")),
         ("n", ("change", "models_at_once", 2)),
@@ -132,10 +132,23 @@ async def test_the_arrow_keys_choose_what_enter_edits() -> None:
     async with training(session) as pilot:
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert "x0.25, x0.5, x1, x2, x4, x8, x16" in screen_text(pilot.app)
+        assert "x0.25, 5x15, x0.5, 1x150, x1, x2" in screen_text(pilot.app)
         await pilot.press(*"x8", "enter")
         await pilot.pause()
         assert session.calls == [("change", "model_size", "x8")]
+
+
+async def test_a_size_beside_the_ladder_is_typed_and_left_by_its_neighbours() -> None:
+    session = FakeSession()
+    async with training(session) as pilot:
+        await pilot.press("down", "enter")
+        await pilot.press(*"3x80", "enter")
+        await pilot.pause()
+        await pilot.press("m")
+        await pilot.press("M", "M")
+        changed = [call[2] for call in session.calls]
+        assert changed[0] == "3x80"
+        assert changed[1:] == ["x2", "x1", "1x150"]
 
 
 async def test_escape_leaves_the_editor_without_a_change() -> None:

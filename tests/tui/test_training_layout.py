@@ -6,10 +6,10 @@ import pytest
 
 from fake_feed import FakeSession, FakeSessions
 from gputrain_tui.app import GpuTrainApp
-from gputrain_tui.screens.help import HelpScreen
 from gputrain_tui.screens.picker import PickerScreen
 from gputrain_tui.screens.training import TrainingScreen
-from screen_text import look, training
+from gputrain_tui.widgets.lines import Lines
+from screen_text import look, screen_text, training
 
 
 @pytest.mark.parametrize("view", ["1", "2", "3"])
@@ -28,7 +28,7 @@ async def test_nothing_is_cut_in_the_narrow_layout(view: str, gpu: bool) -> None
         # A phase too short for its name in the bars has "…" in its place; the legend has it in full.
         bars = ("device ▏", "host   ▏")
         assert not [row for row in rows if "…" in row and not row.strip().startswith(bars)]
-        for whole in ("samples/s", "3 Changes", "batch 2048", "x eager", "? help", "esc presets", "q quit"):
+        for whole in ("samples/s", "3 Why", "batch 2048", "x eager", "? help", "esc presets", "q quit"):
             assert whole in text
 
 
@@ -45,7 +45,7 @@ async def test_the_views_of_the_narrow_layout() -> None:
         assert "ONE STEP" not in text
         await pilot.press("3")
         text = await look(pilot)
-        assert "[3 Changes]" in text
+        assert "[3 Why]" in text
         assert "batch 1024 → 2048" in text
         assert "PCIe tx" not in text
 
@@ -90,23 +90,33 @@ async def test_any_size_is_survived() -> None:
         assert "q quit" in text
 
 
-async def test_nothing_is_drawn_under_a_box_and_all_is_caught_up_after() -> None:
+@pytest.mark.parametrize("box", ["question_mark", "ctrl+p", "enter"])
+async def test_the_view_goes_on_behind_a_box_and_stands_at_the_newest_after_it(box: str) -> None:
     session = FakeSession()
-    session.run(2, 1_000_000)
+    session.run(3, 1_000_000)
     async with training(session) as pilot:
         await look(pilot)
         under = pilot.app.screen
         assert isinstance(under, TrainingScreen)
-        await pilot.press("question_mark")
+        await pilot.press(box)
         await pilot.pause()
-        assert isinstance(pilot.app.screen, HelpScreen)
+        assert pilot.app.screen is not under
+        position = session.make_change("batch_size", 2048)
         session.run(5, 2_000_000)
-        position = under.history.latest
-        under.pull()
-        assert under.history.latest is position
+        session.add_effect(position, 2.0)
+        for _ in range(4):
+            under.pull()
+        await pilot.pause()
+        if box == "enter":
+            # The editor's box leaves the sides free.
+            assert "2048" in screen_text(pilot.app)
+        assert "2,000,000" in under.query_one("#rate-plot .plot-title", Lines).text
         await pilot.press("escape")
         await pilot.pause()
-        assert "2,000,000" in await look(pilot)
+        await pilot.pause()
+        text = screen_text(pilot.app)
+        assert "2,000,000" in text
+        assert "batch 1024 → 2048  ×2.00" in text
 
 
 async def test_escape_ends_the_session_and_goes_back_to_the_presets() -> None:

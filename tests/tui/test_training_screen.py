@@ -78,7 +78,7 @@ async def test_gpu_figures_are_plotted_where_the_samples_have_them() -> None:
             assert figure in text
         assert "of 131 GiB" in text
         assert "link gen 5 ×16" in text
-        assert "not throttled" in text
+        assert "not slowed down" in text
         assert "No NVIDIA GPU" not in text
         charts = [chart for chart in pilot.app.screen.query("#gpu .plot-chart") if chart.display]
         assert len(charts) == 4
@@ -116,7 +116,7 @@ async def test_the_recording_is_named_and_ends_by_the_same_key() -> None:
         await pilot.press("c")
         text = await look(pilot)
         assert "● REC" not in text
-        assert "recording complete: 2026-11-30T10-12-00-lasagne-mlp.json in /recordings" in text
+        assert "recording complete: /recordings/2026-11-30T10-12-00-lasagne-mlp.json" in text
         assert session.calls == [("start_recording",), ("stop_recording",)]
 
 

@@ -22,7 +22,14 @@ from .sessions import LiveFeed, SessionError, Sessions
 from .widgets.glyphs import GlyphName, set_glyphs
 
 if TYPE_CHECKING:
+    from gputrain_runner.recordings.replay import Replay
     from gputrain_runner.summary import Ended
+
+    from .screens.recordings import RecordingsScreen
+
+
+LOOK_S = 0.1
+"""How often it is looked whether a suspension that was asked for can be."""
 
 
 def _palette() -> type[Provider]:
@@ -53,17 +60,23 @@ class GpuTrainApp(FrugalApp[None]):
     """Classes that every screen gets by the terminal's size; app.tcss lays out by them."""
 
     def __init__(
-        self, sessions: Sessions, live: LiveFeed | None = None, glyphs: GlyphName = "braille"
+        self,
+        sessions: Sessions,
+        live: LiveFeed | None = None,
+        glyphs: GlyphName = "braille",
+        replay: Replay | None = None,
     ) -> None:
-        """`live`: a session that runs already; without one the picker comes first."""
+        """`live`: a session that runs; `replay`: a recording; without either the picker comes first."""
         # Said here and not by the theme alone, or NO_COLOR would turn the terminal's own colours into black.
         super().__init__(ansi_color=True)
         set_glyphs(glyphs)
         self._sessions = sessions
         self._live = live
+        self._replay = replay
         self._curtain: ExitStack | None = None
         self._framed = False
-        self._training_awaited = live is not None
+        self._training_awaited = live is not None or replay is not None
+        self._suspension_waits = False
         self.leaving = False
         """A signal is ending it: the screen need not come back."""
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -95,6 +108,8 @@ class GpuTrainApp(FrugalApp[None]):
         self.loop = asyncio.get_running_loop()
         if self._live is not None:
             self.push_screen(self._training(self._live))
+        elif self._replay is not None:
+            self._show_replay(self._replay)
 
     def _after_first_frame(self) -> None:
         """Let begin what was not to delay the first frame."""
@@ -130,12 +145,60 @@ class GpuTrainApp(FrugalApp[None]):
             self.pop_screen()
             self._sessions.close()
 
+    def action_recordings(self) -> None:
+        """List the recordings."""
+        from .screens.recordings import RecordingsScreen
+
+        self.push_screen(RecordingsScreen(self.size_classes()))
+
+    def on_recordings_screen_chosen(self, event: RecordingsScreen.Chosen) -> None:
+        """Replay the one that was chosen."""
+        from gputrain_runner.recordings import UnreadableError
+        from gputrain_runner.recordings.replay import open_replay
+
+        try:
+            self._show_replay(open_replay(event.path))
+        except UnreadableError as error:
+            if isinstance(self.screen, AnsweringScreen):
+                self.screen.say(str(error))
+
+    def _show_replay(self, replay: Replay) -> None:
+        from .screens.replay import ReplayScreen
+
+        self.push_screen(ReplayScreen(replay, self.size_classes()))
+
     async def action_help(self) -> None:
         """Show the help."""
         from .screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(on_picker=isinstance(self.screen, PickerScreen)))
+            screen = self.screen
+            if isinstance(screen, AnsweringScreen):
+                self.push_screen(HelpScreen(screen.help_place, screen.own_costs()))
+
+    def action_suspend_process(self) -> None:
+        """Back to the shell; where a worker loads PyTorch, once it was told what to train, or pressed again.
+
+        Stopped before, this process could not tell it: loading would stand still until `fg`.
+        """
+        if self._sessions.awaits_worker and not self._suspension_waits:
+            self._suspension_waits = True
+            if isinstance(self.screen, AnsweringScreen):
+                self.screen.say(
+                    "to the shell in a moment, when PyTorch is loaded; ctrl+z again: at once", role=""
+                )
+            self.set_timer(LOOK_S, self._suspend_when_told)
+            return
+        self._suspension_waits = False
+        super().action_suspend_process()
+
+    def _suspend_when_told(self) -> None:
+        if not self._suspension_waits:
+            return
+        if self._sessions.awaits_worker:
+            self.set_timer(LOOK_S, self._suspend_when_told)
+        else:
+            self.action_suspend_process()
 
     def action_leave(self, code: int) -> None:
         """Leave the program; the session is ended while Textual puts the terminal back."""

@@ -16,8 +16,13 @@ from .commands.parsing import RunError, UsageError
 COMMANDS = {
     "presets": "the presets: what there is to train",
     "run": "train a preset without a screen",
+    "sweep": "measure a grid of presets, sizes and settings",
+    "sessions": "the recordings there are, newest first",
+    "replay": "the app over a recording, also of one still being written",
+    "compare": "two recordings side by side",
     "crossover": "where one device overtakes the other",
     "upgrade": "what another card would give, and what would limit it there",
+    "doctor": "what is wrong with this machine for training, and what to do",
     "schema": "the JSON Schema of a recording",
 }
 """Every command and what it does; `commands/NAME.py` has its `main(arguments) -> int`."""

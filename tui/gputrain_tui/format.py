@@ -139,6 +139,14 @@ def clock(seconds: float) -> str:
     return f"{hours}{whole // 60 % 60:02}:{whole % 60:02}"
 
 
+def lasting(seconds: float) -> str:
+    """A length of time in its largest unit: `12 s`, `3 min`, `2 h`, `4 d`."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
 _FLOPS = (("T", 1e12), ("G", 1e9), ("M", 1e6))
 
 
@@ -151,9 +159,10 @@ def flops_rate(flops_per_s: float) -> str:
 
 
 def setting(name: str, value: Value) -> str:
-    """A setting's value as it is shown: the model size `x0.25` as `×0.25`, all else as it is typed."""
+    """A setting's value as it is shown: sizes `x0.25` and `5x150` as `×0.25` and `5×150`, all else as typed."""
     text = str(value)
-    return f"×{text[1:]}" if name == "model_size" and re.fullmatch(r"x\d.*", text) else text
+    of_numbers = name == "model_size" and re.fullmatch(r"x\d.*|\d+x\d+", text)
+    return text.replace("x", "×", 1) if of_numbers else text
 
 
 def setting_label(name: str) -> str:

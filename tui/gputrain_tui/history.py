@@ -13,6 +13,7 @@ from gputrain_runner.feed import Feed
 from gputrain_runner.timeline import Change, Entry, Gpu, Sample, Validation
 
 from . import format
+from .known_gpus import KnownGpu, KnownGpus
 from .series import Series
 from .widgets.time_chart import Marker
 
@@ -21,6 +22,21 @@ NUMBERS_WINDOW_S = 2.0
 RATE_WINDOW_S = 10.0
 """The spread of the rate is taken over so long."""
 FEWEST_FOR_SPREAD = 5
+
+
+DRIVER_CALLS = "driver calls"
+
+
+def costs_of(sample: Sample | None) -> list[tuple[str, str]]:
+    """What this program itself takes, as labels and texts; what is not measured is left out."""
+    host = None if sample is None else sample.host
+    costs: list[tuple[str, str]] = []
+    if host is not None and host.nvml_ms_per_s is not None:
+        share = format.percent(host.nvml_ms_per_s / 1e3, 2)
+        costs.append((DRIVER_CALLS, f"{host.nvml_ms_per_s:.2f} ms a second ({share} of the time)"))
+    if host is not None and host.screen_cpu_utilisation is not None:
+        costs.append(("this screen", f"{format.percent(host.screen_cpu_utilisation, 1)} of a core"))
+    return costs
 
 
 def _gib(value_bytes: float | None) -> float | None:
@@ -38,6 +54,9 @@ GPU_SERIES: dict[str, Callable[[Gpu], float | None]] = {
     "gpu_memory_gib": lambda gpu: _gib(gpu.memory_used_bytes),
     "pcie_rx": lambda gpu: gpu.pcie_rx_bytes_per_s,
     "pcie_tx": lambda gpu: gpu.pcie_tx_bytes_per_s,
+    "sm_active": lambda gpu: gpu.sm_active,
+    "sm_clock_mhz": lambda gpu: gpu.sm_clock_mhz,
+    "power_w": lambda gpu: gpu.power_w,
 }
 
 
@@ -51,10 +70,10 @@ class History:
         self.series = {name: Series() for name in (*SAMPLE_SERIES, *GPU_SERIES)}
         self.markers: list[Marker] = []
         self.latest: Sample | None = None
-        self.gpu: Gpu | None = None
+        self.gpus = KnownGpus()
+        self.shown: KnownGpu | None = None
         """The GPU that trains, or the first one; None until there was one."""
         self.validation: Validation | None = None
-        self._gpu_spoke_s: float | None = None
 
     def pull(self) -> tuple[int, Sequence[Entry]]:
         """Take in what is new: the position of the first new entry, and the new entries."""
@@ -114,11 +133,13 @@ class History:
         return "" if spread is None else f"steady, IQR {format.percent(spread, 1)}"
 
     @property
-    def gpu_silent_s(self) -> float:
-        """Seconds since the driver last said anything of the GPU shown; 0 where it speaks."""
-        if self.latest is None or self._gpu_spoke_s is None:
-            return 0.0
-        return self.latest.t - self._gpu_spoke_s
+    def gpu(self) -> Gpu | None:
+        """The values of the GPU shown, as they were last known; None until there was one."""
+        return None if self.shown is None else self.shown.gpu
+
+    def trains(self, gpu: Gpu) -> bool:
+        """Whether training runs on this GPU."""
+        return gpu.uuid is not None and gpu.uuid == self._feed.training_gpu
 
     def _take_sample(self, sample: Sample) -> None:
         if self.latest is not None and sample.settings != self.latest.settings:
@@ -131,21 +152,12 @@ class History:
             self.validation = sample.validation
         for name, read in SAMPLE_SERIES.items():
             self.series[name].append(sample.t, read(sample))
+        self.gpus.take(sample, self.trains)
         gpu = self._gpu_of(sample)
-        if gpu is not None and (self.gpu is None or _speaks(gpu)):
-            # A driver that has fallen silent leaves its last word standing; the panel says how old it is.
-            self.gpu = gpu
-            self._gpu_spoke_s = sample.t
+        if gpu is not None:
+            self.shown = self.gpus.of(gpu)
         for name, read_gpu in GPU_SERIES.items():
             self.series[name].append(sample.t, None if gpu is None else read_gpu(gpu))
 
     def _gpu_of(self, sample: Sample) -> Gpu | None:
-        trains = self._feed.training_gpu
-        for gpu in sample.gpus:
-            if gpu.uuid is not None and gpu.uuid == trains:
-                return gpu
-        return sample.gpus[0] if sample.gpus else None
-
-
-def _speaks(gpu: Gpu) -> bool:
-    return any(read(gpu) is not None for read in GPU_SERIES.values())
+        return next(filter(self.trains, sample.gpus), sample.gpus[0] if sample.gpus else None)

@@ -26,6 +26,10 @@ class Action:
     """One or two words for the line of keys; "" keeps it out of there."""
     does: str
     """A sentence without a full stop, for the help and the palette."""
+    also: str = ""
+    """Other words that people look for it by in the palette."""
+    sure: str = ""
+    """The Textual action where it was chosen in so many words: `call` may want a second press."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ APP: tuple[Action, ...] = (
         "back to the shell; fg returns",
     ),
     Action("redraw", ("ctrl+l",), "ctrl+l", "app.redraw", "", "draw the screen anew"),
-    Action("quit", ("ctrl+q",), "ctrl+q", "app.leave(0)", "quit", "stop training and leave"),
+    Action("quit", ("ctrl+q",), "ctrl+q", "app.leave(0)", "quit", "stop training and leave", also="exit"),
     Action("interrupt", ("ctrl+c",), "ctrl+c", "app.leave(130)", "", "stop and leave with exit code 130"),
 )
 """Works on every screen."""
@@ -98,6 +102,7 @@ PICKER: tuple[Action, ...] = (
     Action("last", ("end", "pagedown"), "end", "move(1000)", "", "the last preset"),
     Action("erase", ("backspace", "ctrl+h"), "backspace", "erase", "", "erase a letter of the filter"),
     Action("clear", ("escape",), "esc", "clear", "", "clear the filter"),
+    Action("recordings", ("ctrl+o",), "ctrl+o", "app.recordings", "recordings", "list the recordings"),
 )
 
 TRAINING: tuple[Action, ...] = (
@@ -107,16 +112,110 @@ TRAINING: tuple[Action, ...] = (
     Action("marked_down", ("left",), "←", "turn_marked(False)", "", "turn the marked setting down"),
     Action("marked_up", ("right",), "→", "turn_marked(True)", "", "turn the marked setting up"),
     Action("edit", ("enter",), "enter", "edit", "edit", "type a value for the marked setting"),
+    Action("apply", ("a",), "a", "apply", "apply", "apply the verdict's first remedy", also="faster"),
     Action("undo", ("u",), "u", "undo", "undo", "undo the last change"),
+    Action(
+        "verdict",
+        ("v",),
+        "v",
+        "verdict",
+        "why",
+        "show why it is slow: the whole reasoning",
+        also="bottleneck",
+    ),
     Action("pause", ("space",), "space", "pause", "pause", "pause, or go on"),
+    Action(
+        "probe",
+        ("P",),
+        "P",
+        "probe",
+        "",
+        "measure this machine's ceilings; training waits",
+        also="probe peak benchmark bandwidth",
+    ),
     Action("record", ("c",), "c", "record", "record", "start or complete a recording"),
-    Action("restart", ("r",), "r", "restart", "", "start a new worker with the same settings"),
+    Action(
+        "restart",
+        ("r",),
+        "r",
+        "restart",
+        "",
+        "start a new worker with the same settings",
+        also="start anew",
+        sure="restart(True)",
+    ),
+    Action("gpus", ("g",), "g", "gpus", "GPUs", "show all GPUs and everything known of them"),
+    Action("span", ("t",), "t", "span", "", "a longer time span of the charts, from two minutes to a day"),
     Action("view_1", ("1",), "1", "view('step')", "", "show the step"),
     Action("view_2", ("2",), "2", "view('gpu')", "", "show the GPU"),
-    Action("view_3", ("3",), "3", "view('changes')", "", "show the changes"),
-    Action("back", ("escape",), "esc", "app.presets", "presets", "end this session, back to the presets"),
+    Action("view_3", ("3",), "3", "view('why')", "", "show why it is slow, and the changes"),
+    Action(
+        "back",
+        ("escape",),
+        "esc",
+        "back",
+        "presets",
+        "end this session, back to the presets",
+        also="stop another preset",
+        sure="back(True)",
+    ),
     Action("leave", ("q",), "q", "app.leave(0)", "quit", "stop training and leave"),
 )
+
+GPUS: tuple[Action, ...] = (
+    Action("gpu_up", ("up",), "up", "mark(-1)", "", "the GPU above"),
+    Action("gpu_down", ("down",), "down", "mark(1)", "next GPU", "the GPU below"),
+    Action("page_up", ("pageup",), "pgup", "scroll(-1)", "", "scroll what is known of it up"),
+    Action("page_down", ("pagedown", "space"), "pgdn", "scroll(1)", "scroll", "scroll it down"),
+    Action("close", ("escape", "g"), "esc", "close", "training", "back to the training"),
+    Action("gpus_leave", ("q",), "q", "app.leave(0)", "quit", "stop training and leave"),
+)
+
+VERDICT: tuple[Action, ...] = (
+    Action("remedy_up", ("up",), "up", "mark(-1)", "", "the remedy above"),
+    Action("remedy_down", ("down",), "down", "mark(1)", "next", "the remedy below"),
+    Action("apply_remedy", ("enter", "a"), "enter", "apply", "apply", "apply the marked remedy"),
+    Action("undo_remedy", ("u",), "u", "undo", "undo", "undo the last change"),
+    Action("explain", ("question_mark",), "?", "explain", "explain", "explain the idea in plain words"),
+    Action("reasons_up", ("pageup",), "pgup", "scroll(-1)", "", "scroll up"),
+    Action("reasons_down", ("pagedown", "space"), "pgdn", "scroll(1)", "scroll", "scroll down"),
+    Action("verdict_close", ("escape", "v"), "esc", "close", "training", "back to the training"),
+    Action("verdict_leave", ("q",), "q", "app.leave(0)", "quit", "stop training and leave"),
+)
+
+REPLAY: tuple[Action, ...] = (
+    Action("slower", ("less_than_sign",), "<", "speed(False)", "slower", "play half as fast"),
+    Action("faster", ("greater_than_sign",), ">", "speed(True)", "faster", "play twice as fast"),
+    Action("change_before", ("left_square_bracket",), "[", "jump('before')", "", "to the change before"),
+    Action(
+        "change_after", ("right_square_bracket",), "]", "jump('next')", "next change", "to the next change"
+    ),
+    Action("begin", ("home",), "home", "jump('begin')", "", "to the beginning"),
+    Action("end", ("end",), "end", "jump('end')", "end", "to the end, and follow a file that grows"),
+)
+
+RECORDINGS: tuple[Action, ...] = (
+    Action("recording_up", ("up",), "up", "move(-1)", "", "the recording above"),
+    Action("recording_down", ("down",), "down", "move(1)", "", "the recording below"),
+    Action("recordings_first", ("home",), "home", "move(-100000)", "", "the newest recording"),
+    Action("recordings_last", ("end",), "end", "move(100000)", "", "the oldest recording"),
+    Action("page_of_newer", ("pageup",), "pgup", "move(-15)", "", "some recordings up"),
+    Action("page_of_older", ("pagedown",), "pgdn", "move(15)", "", "some recordings down"),
+    Action("replay", ("enter",), "enter", "replay", "replay", "replay the marked recording"),
+    Action("compare", ("c",), "c", "compare", "compare", "mark one, then compare another with it"),
+    Action("recordings_close", ("escape",), "esc", "close", "back", "back to the presets"),
+)
+
+READING: tuple[Action, ...] = (
+    Action("line_up", ("up",), "up", "scroll(-1)", "", "a line up"),
+    Action("line_down", ("down",), "down", "scroll(1)", "scroll", "a line down"),
+    Action("text_up", ("pageup",), "pgup", "scroll(-15)", "", "a page up"),
+    Action("text_down", ("pagedown", "space"), "pgdn", "scroll(15)", "", "a page down"),
+    Action("reading_close", ("escape", "q"), "esc", "close", "back", "back"),
+)
+
+EVERY: tuple[Action, ...] = (*APP, *PICKER, *TRAINING, *GPUS, *VERDICT, *REPLAY, *RECORDINGS, *READING)
+"""Of all screens."""
 
 
 def bindings(actions: Iterable[Action]) -> list[BindingType]:
@@ -147,4 +246,4 @@ def line(actions: Iterable[Action], words: dict[str, str] | None = None) -> list
 
 def by_id(identifier: str) -> Action:
     """The action of that id."""
-    return next(action for action in (*APP, *PICKER, *TRAINING) if action.id == identifier)
+    return next(action for action in EVERY if action.id == identifier)

@@ -11,6 +11,8 @@ from . import terminal
 from .sessions import AppOptions, SessionError
 
 if TYPE_CHECKING:
+    from gputrain_runner.recordings.replay import Replay
+
     from .app import GpuTrainApp
     from .live_sessions import LiveSessions
     from .widgets.glyphs import GlyphName
@@ -72,7 +74,20 @@ def _build(options: AppOptions, sessions: LiveSessions) -> GpuTrainApp:
         except PresetError as error:
             raise SessionError(str(error)) from None
     glyphs = cast("GlyphName", options.glyphs) if options.glyphs else terminal.glyphs()
-    return GpuTrainApp(sessions, live, glyphs)
+    return GpuTrainApp(sessions, live, glyphs, _replay(options))
+
+
+def _replay(options: AppOptions) -> Replay | None:
+    """The recording to show first; SessionError where it is none."""
+    if options.replay is None:
+        return None
+    from gputrain_runner.recordings import UnreadableError
+    from gputrain_runner.recordings.replay import open_replay
+
+    try:
+        return open_replay(options.replay)
+    except UnreadableError as error:
+        raise SessionError(str(error)) from None
 
 
 def _exit_code(app: GpuTrainApp) -> int:

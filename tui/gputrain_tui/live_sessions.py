@@ -42,7 +42,8 @@ class LiveSessions:
         self._options = options
         self._record = options.record
         self._first_frame_was = False
-        self._idle: WorkerProcess | None = WorkerProcess()
+        # For a recording none is needed; one is started when a preset is picked after it.
+        self._idle: WorkerProcess | None = WorkerProcess() if options.replay is None else None
         self._session: Session | None = None
         self._devices: Sequence[Device] = ()
         self.recorded: list[Path] = []
@@ -81,6 +82,11 @@ class LiveSessions:
     def gpu_absence(self) -> str | None:
         """Why there is no GPU telemetry, in one line."""
         return self._telemetry.latest().gpu_absence if self._first_frame_was else None
+
+    @property
+    def awaits_worker(self) -> bool:
+        """Whether the session's worker still loads PyTorch and has yet to be told what to train."""
+        return self._session is not None and self._session.awaits_worker
 
     def first_frame(self) -> None:
         """Begin to sample GPUs and host."""
@@ -151,6 +157,7 @@ class LiveSessions:
         return SessionOptions(
             preset=preset,
             device=options.device,
+            falls_back=True,
             batch_size=options.batch_size,
             model_size=options.model_size,
             overrides=options.overrides,
@@ -159,12 +166,20 @@ class LiveSessions:
         )
 
     def _recording_path(self, preset: Preset) -> Path | None:
-        """A path given is for the first session alone: a recording is never overwritten."""
+        """The default place, or the path given; later sessions go beside it, to NAME-2 and so on.
+
+        A recording is never overwritten.
+        """
         if self._record is True:
             from datetime import UTC, datetime
 
             from gputrain_runner.paths import default_path
 
             return default_path(datetime.now(UTC), preset.name)
-        path, self._record = self._record, None
+        if self._record is None:
+            return None
+        path, number = self._record, 1
+        while path.exists():
+            number += 1
+            path = self._record.with_stem(f"{self._record.stem}-{number}")
         return path

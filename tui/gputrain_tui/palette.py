@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -11,13 +13,26 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from gputrain_presets import PresetError, load, names
 
 from . import keys
+from .screens.gpus import GpusScreen
 from .screens.training import TrainingScreen
 
 if TYPE_CHECKING:
     from .app import GpuTrainApp
 
-Command = tuple[str, str, Callable[[], object]]
-"""What is listed, a line about it, and what it does."""
+BY_WORDS = 1.5
+"""How well, per letter, something matches by other words for it: better than by letters scattered over its
+text, for which Textual gives 1 each, and worse than by a word of the text itself, at more than 2 each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that can be chosen."""
+
+    text: str
+    about: str
+    do: Callable[[], object]
+    words: str
+    """What else it is found by, beside the text: the name of a device, what people call an action."""
 
 
 class Everything(Provider):
@@ -25,28 +40,32 @@ class Everything(Provider):
 
     async def discover(self) -> Hits:
         """All of it, in order."""
-        for text, about, do in self._commands():
-            yield DiscoveryHit(text, do, help=about)
+        for command in self._commands():
+            yield DiscoveryHit(command.text, command.do, help=command.about)
 
     async def search(self, query: str) -> Hits:
-        """What matches, best first."""
+        """What matches by its text or by other words for it, best first."""
         matcher = self.matcher(query)
-        for text, about, do in self._commands():
-            score = matcher.match(text)
+        for command in self._commands():
+            score = max(matcher.match(command.text), _by_words(query, command))
             if score > 0:
-                yield Hit(score, matcher.highlight(text), do, help=about)
+                yield Hit(score, matcher.highlight(command.text), command.do, help=command.about)
 
     def _commands(self) -> Iterator[Command]:
         app = cast("GpuTrainApp", self.app)
         screen = self.screen
         if isinstance(screen, TrainingScreen):
             yield from self._on(screen)
+        if isinstance(screen, GpusScreen):
+            for action in keys.GPUS:
+                if action.id != "gpus_leave":
+                    yield self._command(action)
         for name in names():
             try:
                 preset = load(name)
             except PresetError:
                 continue
-            yield f"preset: {name}", preset.title, partial(app.train, preset)
+            yield Command(f"preset: {name}", preset.title, partial(app.train, preset), preset.title)
         for action in keys.APP:
             if action.id != "palette":
                 yield self._command(action)
@@ -54,10 +73,22 @@ class Everything(Provider):
     def _on(self, screen: TrainingScreen) -> Iterator[Command]:
         for device in screen.feed.header.devices:
             about = device.name or "train on this device"
-            yield f"device: {device.device}", about, partial(screen.choose_device, device.device)
+            do = partial(screen.choose_device, device.device)
+            kind = "GPU" if device.device.startswith("cuda") else "processor"
+            yield Command(f"device: {device.device}", about, do, f"{about} {kind}")
         for action in keys.TRAINING:
             if action.id not in ("cursor_up", "cursor_down", "leave"):
                 yield self._command(action)
 
     def _command(self, action: keys.Action) -> Command:
-        return action.does, f"key: {action.shown}", partial(self.screen.run_action, action.call)
+        do = partial(self.screen.run_action, action.sure or action.call)
+        words = f"{action.id.replace('_', ' ')} {action.word} {action.also}"
+        return Command(action.does, f"key: {action.shown}", do, words)
+
+
+def _by_words(query: str, command: Command) -> float:
+    """Above 0 where every word of the query begins a word of the command."""
+    known = re.findall(r"\w+", f"{command.text} {command.words}".lower())
+    wanted = re.findall(r"\w+", query.lower())
+    found = wanted and all(any(word.startswith(each) for word in known) for each in wanted)
+    return BY_WORDS * len(query) if found else 0.0

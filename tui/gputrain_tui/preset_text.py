@@ -30,6 +30,8 @@ from gputrain_runner.settings import Settings
 
 from . import format
 
+MOST_RATES = 4
+"""So many learning rates of models at once are told."""
 MOST_FIGURES = 3
 """So many published figures are told, those nearest in batch size."""
 
@@ -45,7 +47,8 @@ def sizes(preset: Preset) -> str:
     names = [format.setting("model_size", name) for name in preset.size_names]
     default = format.setting("model_size", preset.model.default_size)
     ladder = ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
-    return f"{ladder}, starts with {default}" if len(names) > 1 else ladder
+    beside = "" if preset.other_sizes is None else "; or any DEPTHxWIDTH"
+    return f"{ladder}, starts with {default}{beside}" if len(names) > 1 else ladder + beside
 
 
 def data(data: Data, model: Model) -> str:
@@ -84,7 +87,18 @@ def loss(loss: Loss) -> str:
 
 
 def optimizer(optimizer: Optimizer) -> str:
-    """`SGD, lr 0.5, Nesterov momentum 0.5`."""
+    """`SGD, lr 0.5, Nesterov momentum 0.5`, and what models at once have of their own."""
+    rates = optimizer.learning_rates
+    own = (
+        ""
+        if rates is None
+        else f"; models at once: lr {', '.join(f'{rate:g}' for rate in rates[:MOST_RATES])}"
+    )
+    more = "" if rates is None or len(rates) <= MOST_RATES else ", ..."
+    return f"{_optimizer(optimizer)}{own}{more}"
+
+
+def _optimizer(optimizer: Optimizer) -> str:
     match optimizer:
         case SgdOptimizer(lr=lr, momentum=momentum, nesterov=nesterov):
             kind = "Nesterov momentum" if nesterov else "momentum"

@@ -75,6 +75,8 @@ class Series:
         self._tiers = (_Tier(0.0, full_points), _Tier(4.0, 2700), _Tier(36.0, 2400))
         self.version = 0
         """Grows with every append: a reader that saw this version has seen all there is."""
+        self.known = False
+        """Whether there ever was a value."""
 
     def append(self, t_s: float, value: float | None) -> None:
         """Add a value at `t_s` seconds; None, NaN and infinities are gaps.
@@ -85,6 +87,7 @@ class Series:
         newest = self._tiers[0].times
         if newest and t_s < newest[-1]:
             return
+        self.known = self.known or known == known
         for tier in self._tiers:
             tier.append(t_s, known)
         self.version += 1

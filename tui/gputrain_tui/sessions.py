@@ -27,9 +27,11 @@ class AppOptions:
     overrides: tuple[tuple[str, str], ...] = ()
     """Settings by name, their values as text."""
     record: Path | Literal[True] | None = None
-    """Record the first session to this new file; True: every session, in the default place."""
+    """Record the first session to this new file, each further one beside it; True: in the default place."""
     data: str | None = None
     """Real data, for presets that read files."""
+    replay: Path | None = None
+    """Show this recording first."""
     glyphs: str | None = None
     """`braille`, `block` or `ascii`; None: what the terminal can show."""
     command: tuple[str, ...] = ()
@@ -54,6 +56,11 @@ class Sessions(Protocol):
     @property
     def gpu_absence(self) -> str | None:
         """Why there is no GPU telemetry, in one line; None where there is some or it is not known yet."""
+
+    @property
+    def awaits_worker(self) -> bool:
+        """Whether the session's worker still loads PyTorch and has yet to be told what to train: this process
+        is needed for that."""
 
     def first_frame(self) -> None:
         """The screen is up: what would have delayed it may begin."""

@@ -78,6 +78,18 @@ class SettingDesk:
         self._control.change(name, value)
         self._asked[name] = value
 
+    def undo(self) -> str:
+        """Ask for the last change that worked to be reversed, which is then pending; in words, what it is.
+
+        Refused says why there is none.
+        """
+        asked = self._control.undo()
+        if asked is None:
+            return "undoing the last change"
+        name, value = asked
+        self._asked[name] = value
+        return f"undoing: {self.label(name)} back to {format.setting(name, value)}"
+
     def take(self, entries: Sequence[Entry]) -> None:
         """What came of it: a change that was made or given up is no longer pending."""
         for entry in entries:
@@ -100,10 +112,7 @@ class SettingDesk:
 
     def allowed(self, name: str) -> str:
         """In words, what the setting can be."""
-        rule, context = ladder.rule(name), self._feed.context
-        if isinstance(rule, Choice):
-            return ", ".join(str(value) for value in rule.choices(context)) or "not known yet"
-        return f"a whole number from 1 to {rule.largest(context):,} ({rule.limit})"
+        return ladder.rule(name).allowed(self._feed.context)
 
     def current_text(self, name: str) -> str:
         """The value as it would be typed."""
@@ -127,7 +136,7 @@ class SettingDesk:
             name=name,
             label=label,
             short_label=SHORT_LABELS.get(name, label),
-            value=value if asked is None else f"{value} → {format.setting(name, asked)}",
+            value=value if asked in (None, in_force) else f"{value} → {format.setting(name, asked)}",
             lower=None if asked is not None else self._neighbour(name, up=False),
             higher=None if asked is not None else self._neighbour(name, up=True),
             keys=SETTING_KEYS[name].shown,

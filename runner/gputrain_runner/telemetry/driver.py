@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_int
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -26,6 +28,7 @@ class Kind(Enum):
     """It may answer the next time."""
 
 
+NOT_FOUND = 6
 LOST = 15
 RESET_REQUIRED = 16
 UNKNOWN = 999
@@ -55,6 +58,9 @@ _MEMBERS = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siV
 """The member of a field's value, by its NVML_VALUE_TYPE_*."""
 UNSIGNED_INT = 1
 
+Field = int | tuple[int, int]
+"""A field's number, or that and its scope (a link)."""
+
 
 class DriverError(Exception):
     """A driver call that gave no value."""
@@ -66,13 +72,17 @@ class DriverError(Exception):
 
 
 class Driver:
-    """The calls. Used by one thread only, and by none after a fork."""
+    """The calls. Each thread has its own; none is used after a fork."""
 
     def __init__(self, binding: ModuleType, meter: Meter) -> None:
         self._binding = binding
         self._error: type[Exception] = binding.NVMLError
         self._mismatch: type[Exception] | tuple[()] = getattr(binding, "NVMLLibraryMismatchError", ())
         self.meter = meter
+
+    def with_meter(self, meter: Meter) -> Driver:
+        """The same library for another thread, whose calls are counted apart."""
+        return Driver(self._binding, meter)
 
     def call(self, name: str, *arguments: object) -> Any:
         """What the binding's function `name` returns; DriverError where it gives nothing.
@@ -82,6 +92,9 @@ class Driver:
         function = getattr(self._binding, name, None)
         if function is None:
             raise DriverError(Kind.UNSUPPORTED, f"nvidia-ml-py has no {name}")
+        return self._timed(function, *arguments)
+
+    def _timed(self, function: Callable[..., Any], *arguments: object) -> Any:
         try:
             with self.meter.timing():
                 return function(*arguments)
@@ -102,6 +115,37 @@ class Driver:
         answers = self.call("nvmlDeviceGetFieldValues", handle, list(fields))
         return [_field_value(answer) for answer in answers]
 
+    def fields_apart(self, handle: object, fields: Sequence[Field]) -> dict[Field, FieldValue | DriverError]:
+        """The same, where each field may fail by itself."""
+        answers = self._timed(self._padded, handle, fields)
+        found: dict[Field, FieldValue | DriverError] = {}
+        for asked, answer in zip(fields, answers, strict=False):
+            try:
+                found[asked] = _field_value(answer)
+            except DriverError as error:
+                found[asked] = error
+        return found
+
+    def _padded(self, handle: object, fields: Sequence[Field]) -> Sequence[Any]:
+        """As the binding's nvmlDeviceGetFieldValues, with room behind: drivers were seen to write one
+        entry more than asked for where a field has a scope."""
+        binding = self._binding
+        values = (binding.c_nvmlFieldValue_t * (len(fields) + 1))()
+        for value, asked in zip(values, fields, strict=False):
+            value.fieldId, value.scopeId = asked if isinstance(asked, tuple) else (asked, 0)
+        function = binding._nvmlGetFunctionPointer("nvmlDeviceGetFieldValues")
+        code = function(handle, c_int(len(fields)), byref(values))
+        if code != 0:
+            raise binding.NVMLError(code)
+        return list(values)[: len(fields)]
+
+    def structure(self, name: str) -> Any:
+        """An empty C structure of the binding's; DriverError where it is too old to have it."""
+        kind = getattr(self._binding, name, None)
+        if kind is None:
+            raise DriverError(Kind.UNSUPPORTED, f"nvidia-ml-py has no {name}")
+        return kind()
+
 
 class FieldValue:
     """One field's number and the width it came in."""
@@ -113,13 +157,24 @@ class FieldValue:
         self.value_type = value_type
 
 
+def failure(code: int, what: str) -> DriverError:
+    """What a code means that came with one of several answers."""
+    kind = _FIELD_KINDS.get(code) or _KINDS.get(code, Kind.TRANSIENT)
+    return DriverError(kind, f"{what}: error {code}", code)
+
+
+def typed(value: Any, value_type: int) -> float | int | None:
+    """The number in one of the driver's values, of whichever type; None where the type is unknown."""
+    number: float | int | None = getattr(value, _MEMBERS.get(value_type, ""), None)
+    return number
+
+
 def _field_value(answer: Any) -> FieldValue:
     code = int(answer.nvmlReturn)
     if code != 0:
-        kind = _FIELD_KINDS.get(code) or _KINDS.get(code, Kind.TRANSIENT)
-        raise DriverError(kind, f"field {answer.fieldId}: error {code}", code)
+        raise failure(code, f"field {answer.fieldId}")
     value_type = int(answer.valueType)
-    number = getattr(answer.value, _MEMBERS.get(value_type, ""), None)
+    number = typed(answer.value, value_type)
     if number is None:
         raise DriverError(Kind.UNSUPPORTED, f"field {answer.fieldId}: value type {value_type}")
     return FieldValue(number, value_type)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-from ..timeline import HostLoad
+from ..hardware import HostLoad
 
 _log = logging.getLogger(__name__)
 
@@ -25,10 +25,13 @@ class HostSampler:
         self._watched: int | None = None
         self.load = HostLoad()
         """What was published last; replaced as a whole, so it may be read at any time."""
+        self.members: frozenset[int] = frozenset()
+        """The worker's process and those it started, as last seen."""
 
     def watch(self, pid: int | None) -> None:
         """The process that is the worker from the next look on."""
         self._watched = pid
+        self.members = frozenset() if pid is None else frozenset({pid})
 
     def run(self) -> None:
         """The thread's work, until it is stopped."""
@@ -43,7 +46,10 @@ class HostSampler:
         pause_s = min(_FIRST_S, self._interval_s)
         while not self._stop.is_set():
             try:
-                self.load = look.now(self._watched)
+                watched = self._watched
+                self.load = look.now(watched)
+                if watched == self._watched:
+                    self.members = look.members
             except Exception:
                 # Unknown until the next look; there is no place on the screen for it.
                 _log.debug("Reading the host failed", exc_info=True)

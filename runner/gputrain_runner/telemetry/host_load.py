@@ -7,8 +7,10 @@ from typing import TypeVar
 
 import psutil
 
-from ..timeline import HostLoad
+from ..hardware import HostLoad
 from .cgroup import find_memory_limit
+from .cores import usable_core_numbers, usable_cores
+from .cpu_times import CpuTimes, CpuUse
 from .processes import ProcessTree, Usage
 
 _T = TypeVar("_T")
@@ -24,7 +26,8 @@ class HostLook:
         self._limit = find_memory_limit()
         self._tree: ProcessTree | None = None
         self._watched: int | None = None
-        self._last_cpu: tuple[float, float] | None = None
+        self._usable_cores = usable_cores()
+        self._cpu = CpuTimes(usable_core_numbers())
         self._last_own: tuple[float, float] | None = None
 
     def now(self, worker_pid: int | None) -> HostLoad:
@@ -32,26 +35,34 @@ class HostLook:
         unknown: tuple[int | None, int | None] = (None, None)
         used, total = _or(self._memory, unknown)
         worker = self._worker(worker_pid)
+        cpu = _or(self._cpu.use, CpuUse())
+        own = self._own()
         return HostLoad(
-            cpu_utilisation=_or(self._cpu, None),
+            cpu_utilisation=_rounded(cpu.utilisation),
             memory_used_bytes=used,
             memory_total_bytes=total,
-            worker_cpu_utilisation=worker.cpu_cores,
+            worker_cpu_utilisation=_rounded(worker.cpu_cores),
             worker_rss_bytes=worker.rss_bytes,
-            screen_cpu_utilisation=self._own(),
+            screen_cpu_utilisation=_rounded(own),
+            busiest_core_utilisation=_rounded(cpu.busiest),
+            iowait=_rounded(cpu.iowait),
+            others_cpu_utilisation=_rounded(self._others(cpu, worker, own)),
+            usable_cores=self._usable_cores,
+            worker_processes=worker.processes,
         )
 
-    def _cpu(self) -> float | None:
-        """Share of all cores' time that was not idle, 0..1; waiting for a disk is idle."""
-        times = psutil.cpu_times()
-        idle = float(times.idle + getattr(times, "iowait", 0.0))
-        # On Linux a guest's time is in the user's already.
-        guests = float(getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0))
-        total = float(sum(times)) - guests
-        last, self._last_cpu = self._last_cpu, (idle, total)
-        if last is None or total <= last[1]:
+    @property
+    def members(self) -> frozenset[int]:
+        """The worker's process and those it started, as last seen."""
+        return self._tree.members if self._tree is not None else frozenset()
+
+    def _others(self, cpu: CpuUse, worker: Usage, own: float | None) -> float | None:
+        """Cores' worth used by neither worker nor this program. Where there is a worker, it must be known."""
+        if cpu.busy_cores is None or own is None:
             return None
-        return min(1.0, max(0.0, 1.0 - (idle - last[0]) / (total - last[1])))
+        if self._tree is not None and worker.cpu_cores is None:
+            return None
+        return max(0.0, cpu.busy_cores - (worker.cpu_cores or 0.0) - own)
 
     def _memory(self) -> tuple[int | None, int | None]:
         """Bytes used and in all, of the machine or of what the control group may use of it."""
@@ -82,3 +93,8 @@ def _or(read: Callable[[], _T], otherwise: _T) -> _T:
         return read()
     except (psutil.Error, OSError, ValueError, AttributeError):
         return otherwise
+
+
+def _rounded(value: float | None) -> float | None:
+    """To what the counters resolve; more digits would only fill the recording."""
+    return None if value is None else round(value, 4)

@@ -29,6 +29,8 @@ class Meter:
         self._calling_since: float | None = None
         self.spent_s = 0.0
         """Seconds inside calls since the beginning."""
+        self.calls = 0
+        """How many there were."""
 
     @contextmanager
     def timing(self) -> Iterator[None]:
@@ -63,6 +65,7 @@ class Meter:
     def _add(self, ended: float, seconds: float) -> None:
         with self._lock:
             self.spent_s += seconds
+            self.calls += 1
             begun, spent = self._bins[-1] if self._bins else (ended, 0.0)
             if self._bins and ended - begun < _BIN_S:
                 self._bins[-1] = (begun, spent + seconds)

@@ -1,78 +1,161 @@
-"""The thread that asks the NVIDIA driver, through NVIDIA's own binding (nvidia-ml-py)."""
+"""Where the NVIDIA driver is initialised, through NVIDIA's own binding (nvidia-ml-py), and its GPUs found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from threading import Event
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from threading import Event, Thread
 
-from .absence import ASKING, NO_GPU, explain, interrupted
-from .device import Device
+from .absence import ASKING, NO_GPU, explain, interrupted, may_heal
+from .device import Means
+from .device_thread import DeviceThread
 from .driver import Driver, DriverError
 from .meter import Meter
 from .pace import Pace
 from .question import Tier
 from .reading import GpuPart
+from .uuids import bare
+
+_RETRY_S = 5.0
+_LATEST_RETRY_S = 60.0
+"""A driver that could not be reached is tried again after 5 s, 10 s, 20 s ... a minute."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What initialising has led to so far; replaced by the thread that does it, read by any."""
+
+    absence: str | None = ASKING
+    driver: str | None = None
+    devices: tuple[DeviceThread, ...] = ()
 
 
 class GpuSampler:
-    """Asks all GPUs, round by round, and publishes what they said.
+    """Finds the GPUs and has each asked by a thread of its own.
 
-    A call may hang for ever, and then so does `run`; nothing else waits for it. The driver is
-    initialised once and not shut down: the system does that when the process ends, while
+    A call may hang for ever, and then so does the thread that made it; nothing else waits for it. The
+    driver is initialised once and not shut down: the system does that when the process ends, while
     nvmlShutdown can take a second and crashes a process that exits under it.
     """
 
-    def __init__(self, interval_s: float, stop: Event, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, interval_s: float, stop: Event, clock: Callable[[], float], ours: Callable[[], frozenset[int]]
+    ) -> None:
+        """`ours`: the processes that are the worker's."""
         self._interval_s = interval_s
+        self._scale = interval_s / Tier.FAST.value
         self._stop = stop
         self._clock = clock
-        self.meter = Meter()
-        """Time inside the driver; empty where there is none to be asked."""
-        self.part = GpuPart(absence=ASKING)
-        """What was published last; replaced as a whole, so it may be read at any time."""
+        self._ours = ours
+        self._driver: Driver | None = None
+        self._meter = Meter()
+        self._found = _Found()
+        self._wanted: frozenset[str] | None = None
+        self._pace, self._overview = Pace(1), Pace(1)
+        self._threads: tuple[Thread, ...] = ()
 
     def run(self) -> None:
-        """The thread's work, until it is stopped or there turns out to be no GPU."""
-        try:
-            driver = _initialise(self.meter)
-            version = _version(driver)
-            devices = self._devices(driver)
-        except Exception as error:
-            self.part = GpuPart(absence=explain(error))
-            self.meter = Meter()
-            return
-        pace, members = devices
-        self.part = replace(self.part, driver=version, absence=ASKING if members else NO_GPU)
-        due_s = self._clock()
-        while members and not self._stop.is_set():
+        """The first thread's work, until the GPUs are found, or there turn out to be none."""
+        again_s = _RETRY_S
+        while not self._stop.is_set():
             try:
-                self._round(members)
-                pace.settle()
-            except Exception as error:
-                self.part = replace(self.part, gpus=(), absence=interrupted(error))
-            due_s = max(due_s + self._interval_s, self._clock())
-            self._stop.wait(due_s - self._clock())
-
-    def _devices(self, driver: Driver) -> tuple[Pace, Sequence[Device]]:
-        count = int(driver.call("nvmlDeviceGetCount"))
-        pace = Pace(count)
-        scale = self._interval_s / Tier.FAST.value
-        return pace, [Device(index, driver, pace, scale, self._clock) for index in range(count)]
-
-    def _round(self, devices: Sequence[Device]) -> None:
-        """Publishes after each GPU, so that one that hangs keeps back only its own values."""
-        for device in devices:
-            asked = device.sample(self._stop.is_set)
-            if self._stop.is_set():
+                self._find()
                 return
-            troubles = {at: other.trouble for at, other in enumerate(devices)}
-            self.part = GpuPart(
-                gpus=tuple(other.gpu for other in devices),
-                driver=self.part.driver,
-                taken_s=self._clock() if asked else self.part.taken_s,
-                troubles={at: text for at, text in troubles.items() if text is not None},
+            except Exception as error:
+                self._found = _Found(explain(error), self._found.driver)
+                self._meter = Meter()
+                if not may_heal(error):
+                    return
+            self._stop.wait(again_s * self._scale)
+            again_s = min(2 * again_s, _LATEST_RETRY_S)
+
+    def focus(self, uuids: Collection[str]) -> None:
+        """Ask these at the full rate and all others for an overview; where it is none, the first."""
+        self._wanted = frozenset(bare(uuid) for uuid in uuids)
+
+    def join(self, deadline_s: float) -> None:
+        """Wait for the threads' ends, until `time.monotonic()` is `deadline_s`."""
+        for thread in self._threads:
+            thread.join(max(0.0, deadline_s - time.monotonic()))
+
+    def ms_per_s(self) -> float | None:
+        """Milliseconds inside driver calls per second, all GPUs together; None without a driver."""
+        meters = [self._meter, *(device.meter for device in self._found.devices)]
+        known = [spent for meter in meters if (spent := meter.ms_per_s()) is not None]
+        return round(sum(known), 3) if known else None
+
+    @property
+    def part(self) -> GpuPart:
+        """What the GPUs said last."""
+        found = self._found
+        parts = [device.part for device in found.devices]
+        errors = [part.error for part in parts if part.error is not None]
+        if errors and len(errors) == len(parts):
+            return GpuPart(absence=interrupted(errors[0]), driver=found.driver)
+        if all(part.taken_s is None and part.gpus[0].trouble is None for part in parts):
+            return GpuPart(absence=found.absence, driver=found.driver)
+        return GpuPart(
+            gpus=tuple(gpu for part in parts for gpu in part.gpus),
+            driver=found.driver,
+            taken_s={device.index: part.taken_s for device, part in zip(found.devices, parts, strict=True)},
+            troubles=_troubles(found.devices),
+            focused=self._in_focus(),
+        )
+
+    def _in_focus(self) -> frozenset[int] | None:
+        """The indices of the GPUs at the full rate; None for all."""
+        wanted = self._wanted
+        if wanted is None:
+            return None
+        gpus = [gpu for device in self._found.devices for gpu in device.part.gpus]
+        found = {gpu.index for gpu in gpus if gpu.uuid is not None and bare(gpu.uuid) in wanted}
+        return frozenset(found or {0})
+
+    def _find(self) -> None:
+        if self._driver is None:
+            self._driver = _initialise(self._meter)
+        driver = self._driver
+        version = _version(driver)
+        self._found = _Found(ASKING, version)
+        count = int(driver.call("nvmlDeviceGetCount"))
+        devices = tuple(self._device(index, driver) for index in range(count))
+        self._found = _Found(ASKING if devices else NO_GPU, version, devices)
+        threads = [
+            Thread(
+                target=device.run,
+                args=(self._stop, self._interval_s * at / count),
+                name=f"telemetry-gpu-{device.index}",
+                daemon=True,
             )
+            for at, device in enumerate(devices)
+        ]
+        self._threads = tuple(threads)
+        for thread in threads:
+            thread.start()
+
+    def _device(self, index: int, driver: Driver) -> DeviceThread:
+        means = Means(
+            driver.with_meter(Meter()), self._pace, self._scale, self._clock, self._ours, self._overview
+        )
+        return DeviceThread(index, means, self._interval_s, self._aim)
+
+    def _aim(self) -> frozenset[int] | None:
+        """As `_in_focus`, and each kind's budget shared among as many."""
+        focused, count = self._in_focus(), len(self._found.devices)
+        self._pace.gpus = count if focused is None else len(focused)
+        self._overview.gpus = max(1, count - self._pace.gpus)
+        return focused
+
+
+def _troubles(devices: Collection[DeviceThread]) -> dict[int, str]:
+    troubles: dict[int, str] = {}
+    for device in devices:
+        part = device.part
+        text = interrupted(part.error) if part.error is not None else part.gpus[0].trouble
+        if text is not None:
+            troubles[device.index] = text
+    return troubles
 
 
 def _initialise(meter: Meter) -> Driver:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
+from threading import Lock
 
 TOTAL = 0.01
-"""The share of wall time that all driver calls together may take."""
+"""The share of wall time that all driver calls paced together may take."""
 EACH = 0.008
 """The share that one metric may take, over all GPUs."""
 
@@ -18,33 +19,39 @@ class Pace:
 
     A costly question is asked rarely on its own account, and only when the sum is still too much are
     all of them stretched alike. The cost is the least of the last few: a longer one is this program
-    waiting for its turn.
+    waiting for its turn. Safe for threads.
     """
 
     def __init__(self, gpus: int) -> None:
-        self._gpus = gpus
+        self.gpus = gpus
+        """How many are asked by it."""
         self._costs: dict[Hashable, deque[float]] = {}
         self._wanted_s: dict[Hashable, float] = {}
         self._stretch = 1.0
+        self._lock = Lock()
 
     def note(self, question: Hashable, wanted_s: float, cost_s: float) -> None:
         """Take in what a question that is to be asked every `wanted_s` seconds cost this time."""
-        self._wanted_s[question] = wanted_s
-        self._costs.setdefault(question, deque(maxlen=_REMEMBERED)).append(cost_s)
+        with self._lock:
+            self._wanted_s[question] = wanted_s
+            self._costs.setdefault(question, deque(maxlen=_REMEMBERED)).append(cost_s)
 
     def forget(self, question: Hashable) -> None:
         """A question that is no longer asked."""
-        self._wanted_s.pop(question, None)
-        self._costs.pop(question, None)
+        with self._lock:
+            self._wanted_s.pop(question, None)
+            self._costs.pop(question, None)
 
     def settle(self) -> None:
         """Weigh all questions anew; called once a round."""
-        load = sum(min(self._costs[question]) / self._alone_s(question) for question in self._costs)
-        self._stretch = max(1.0, load / TOTAL)
+        with self._lock:
+            load = sum(min(self._costs[question]) / self._alone_s(question) for question in self._costs)
+            self._stretch = max(1.0, load / TOTAL)
 
     def period_s(self, question: Hashable) -> float:
         """Seconds from one asking to the next."""
-        return self._alone_s(question) * self._stretch
+        with self._lock:
+            return self._alone_s(question) * self._stretch
 
     def _alone_s(self, question: Hashable) -> float:
-        return max(self._wanted_s[question], min(self._costs[question]) * self._gpus / EACH)
+        return max(self._wanted_s[question], min(self._costs[question]) * self.gpus / EACH)

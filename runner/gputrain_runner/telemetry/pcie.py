@@ -1,4 +1,4 @@
-"""PCIe traffic of a GPU in bytes per second, from byte counters or from the driver's 20 ms window."""
+"""PCIe traffic of a GPU in bytes per second: from GPM, from byte counters, or the driver's 20 ms window."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import gpm
 from .driver import UNSIGNED_INT, DriverError, Kind
 from .question import Question, Values
 
@@ -61,9 +62,25 @@ def rates(before: Counts, after: Counts, link: float) -> tuple[float | None, flo
 
     def rate(first: int, last: int) -> float | None:
         count = moved(first, last, after.wraps)
-        return None if count is None or count > _FASTEST_BYTES_PER_S * elapsed_s else count / elapsed_s
+        if count is None or count > _FASTEST_BYTES_PER_S * elapsed_s:
+            return None
+        return float(round(count / elapsed_s))
 
     return rate(before.tx, after.tx), rate(before.rx, after.rx)
+
+
+def from_gpm(question: Question) -> Values:
+    """The mean between two snapshots, which were taken for GPM's other figures: free, and exact.
+
+    Refused for good before Hopper.
+    """
+    tx, rx = (gpm.rate(question, metric, _FASTEST_BYTES_PER_S) for metric in (gpm.PCIE_TX, gpm.PCIE_RX))
+    known = tx is not None or rx is not None
+    return {
+        "pcie_tx_bytes_per_s": tx,
+        "pcie_rx_bytes_per_s": rx,
+        "pcie_source": "gpm" if known else None,
+    }
 
 
 def from_byte_counters(question: Question) -> Values:

@@ -20,6 +20,8 @@ class Usage:
     """Cores' worth of CPU time since the last look."""
     rss_bytes: int | None = None
     """Resident memory; what they share is counted for each."""
+    processes: int | None = None
+    """How many they are."""
 
 
 class ProcessTree:
@@ -52,7 +54,13 @@ class ProcessTree:
         return Usage(
             cpu_cores=spent_s / elapsed_s if elapsed_s else None,
             rss_bytes=sum(rss for _, rss in seen.values()),
+            processes=len(seen),
         )
+
+    @property
+    def members(self) -> frozenset[int]:
+        """The process and those it started, as last seen."""
+        return frozenset((self._pid, *self._members))
 
     def _look_for_members(self) -> None:
         wanted = [self._pid, *_descendants(self._pid)]

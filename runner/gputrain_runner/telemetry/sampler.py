@@ -1,9 +1,9 @@
-"""Telemetry of GPUs and host: two threads of this program that nobody ever waits for."""
+"""Telemetry of GPUs and host: threads of this program that nobody ever waits for."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from threading import Event, Thread
 
 from msgspec import structs
@@ -20,16 +20,16 @@ _STOP_WAIT_S = 0.04
 class Telemetry:
     """Samples while started. Every method returns at once, whatever the driver does.
 
-    One plain daemon thread asks the NVIDIA driver, one reads the host. Start it after the first frame:
-    nothing of NVML or psutil is imported or called before.
+    One plain daemon thread initialises the NVIDIA driver, one asks each GPU, one reads the host. Start
+    it after the first frame: nothing of NVML or psutil is imported or called before.
     """
 
     def __init__(self, interval_s: float = 0.5, clock: Callable[[], float] = time.monotonic) -> None:
         """`interval_s`: seconds between two askings for what moves fastest; the rest in proportion."""
         self._clock = clock
         self._stop = Event()
-        self._gpus = GpuSampler(interval_s, self._stop, clock)
         self._host = HostSampler(2 * interval_s, self._stop, clock)
+        self._gpus = GpuSampler(interval_s, self._stop, clock, lambda: self._host.members)
         self._started_s: float | None = None
         self._threads = (
             Thread(target=self._gpus.run, name="telemetry-nvml", daemon=True),
@@ -52,22 +52,37 @@ class Telemetry:
         deadline = time.monotonic() + _STOP_WAIT_S
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+        self._gpus.join(deadline)
 
     def watch(self, worker_pid: int | None) -> None:
         """The process whose CPU time and memory, with its children's, are the worker's from now on."""
         self._host.watch(worker_pid)
 
+    def focus(self, uuids: Collection[str]) -> None:
+        """The GPUs (or MIG devices) that train: asked at the full rate from now on, all others now and then.
+
+        Where there are none of these, the first GPU is the one at the full rate. Before the first call
+        all are.
+        """
+        self._gpus.focus(uuids)
+
     def latest(self) -> Reading:
         """The last known values; the same until there are newer ones, also after a stop."""
         part = self._gpus.part
         now = self._clock()
+        ages = {
+            index: None if taken_s is None else max(0.0, now - taken_s)
+            for index, taken_s in part.taken_s.items()
+        }
         return Reading(
             gpus=list(part.gpus),
-            host=structs.replace(self._host.load, nvml_ms_per_s=self._gpus.meter.ms_per_s()),
+            host=structs.replace(self._host.load, nvml_ms_per_s=self._gpus.ms_per_s()),
             gpu_absence=self._absence(part.absence, now),
             driver=part.driver,
-            age_s=None if part.taken_s is None else max(0.0, now - part.taken_s),
+            age_s=min((age_s for age_s in ages.values() if age_s is not None), default=None),
             troubles=part.troubles,
+            ages_s=ages,
+            focused=part.focused,
         )
 
     def _absence(self, absence: str | None, now: float) -> str | None:

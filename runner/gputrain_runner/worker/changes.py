@@ -26,18 +26,25 @@ class WorkerBrokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a change."""
+    """What came of going over to other settings."""
 
     error: str | None
-    """Why everything is as it was before; None where the change was made."""
+    """Why everything is as it was before; None where it was done."""
     samples: int
-    """Training samples of the first step under the new setting; 0 where it was given up."""
+    """Training samples of the first step under the new settings; 0 where it was given up."""
     preparation_ms: float | None = None
     """How much of the time went into compiling or capturing; None where nothing was."""
 
 
 def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
-    """Change one setting and run the first step under it.
+    """Change one setting and run the first step under it; `refusal` first, then as `attempt`."""
+    settings = trainer.settings.with_value(setting, to)
+    refused = refusal(trainer, settings)
+    return Outcome(refused, 0) if refused else attempt(trainer, settings)
+
+
+def attempt(trainer: Trainer, settings: Settings) -> Outcome:
+    """Go over to these settings and run the first step under them.
 
     Whatever fails, in building or in that step, leads back to the weights, optimizer state, data
     position and settings from before.
@@ -45,10 +52,7 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
     Raises:
         WorkerBrokenError: the way back failed as well, or the device's context is lost.
     """
-    settings = trainer.settings.with_value(setting, to)
-    refused = refusal(trainer, settings)
-    if refused:
-        return Outcome(refused, 0)
+    what = _in_words(settings, trainer.settings)
     saved = trainer.save()
     # Of the exception only text leaves the `except` body: while anything holds the exception, the
     # failed frame's tensors stay alive and the way back would lack their memory.
@@ -62,16 +66,33 @@ def make(trainer: Trainer, setting: str, to: Value) -> Outcome:
                 trainer.begin_epoch()
             samples = trainer.step()
             synchronize(trainer.device)
-    except _CONTEXT_LOST as lost:
-        raise WorkerBrokenError(f"{setting} {to}: {plain(lost)}") from None
+    except devices.CONTEXT_LOST as lost:
+        raise WorkerBrokenError(f"{what}: {plain(lost)}") from None
     except (Exception, SystemExit) as failed:  # A user's own model may raise anything.
         error = plain(failed)
     if error is None:
         return Outcome(None, samples, trainer.preparation_ms())
     again = _go_back(trainer, saved)
     if again:
-        raise WorkerBrokenError(f"{setting} {to}: {error}; the way back failed too: {again}")
+        raise WorkerBrokenError(f"{what}: {error}; the way back failed too: {again}")
     return Outcome(error, 0)
+
+
+def trial(trainer: Trainer, settings: Settings) -> str | None:
+    """Why no step can be run under these settings; all is as it was before where one can, too.
+
+    Raises:
+        WorkerBrokenError: as `attempt`.
+    """
+    refused = refusal(trainer, settings)
+    if refused:
+        return refused
+    what = _in_words(settings, trainer.settings)
+    saved = trainer.save()
+    error = attempt(trainer, settings).error
+    if error is None and (again := _go_back(trainer, saved)):
+        raise WorkerBrokenError(f"{what}: the way back failed: {again}")
+    return error
 
 
 def _go_back(trainer: Trainer, saved: Saved) -> str | None:
@@ -83,10 +104,6 @@ def _go_back(trainer: Trainer, saved: Saved) -> str | None:
     except (Exception, SystemExit) as failed:
         return plain(failed)
     return None
-
-
-# Illegal access, device-side assert: nothing works on the device any more in this process.
-_CONTEXT_LOST: type[BaseException] = getattr(torch, "AcceleratorError", torch.cuda.CudaError)
 
 
 def plain(error: BaseException) -> str:
@@ -111,8 +128,10 @@ def refusal(trainer: Trainer, settings: Settings) -> str | None:
     samples = len(trainer.dataset.training)
     if settings.batch_size > samples:
         return f"larger than the data, which has {samples:,} training samples"
-    if settings.model_size not in trainer.preset.size_names:
-        return f"no such size; there are {', '.join(trainer.preset.size_names)}"
+    if not trainer.preset.has_size(settings.model_size):
+        other = trainer.preset.other_sizes
+        also = "" if other is None else f"; or {other}"
+        return f"no such size; there are {', '.join(trainer.preset.size_names)}{also}"
     device = settings.device
     if device != "cpu":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -127,6 +146,12 @@ def _one_at_a_time(trainer: Trainer, settings: Settings) -> str | None:
     if settings.models_at_once == 1 or trainer.settings.models_at_once > 1:
         return None
     return ensemble.refusal(trainer.model, trainer.optimizer)
+
+
+def _in_words(settings: Settings, before: Settings) -> str:
+    """What differs: `batch_size 512, device cpu`."""
+    names = [name for name in settings.__struct_fields__ if settings.value(name) != before.value(name)]
+    return ", ".join(f"{name} {settings.value(name)}" for name in names)
 
 
 def _size(count: int) -> str:

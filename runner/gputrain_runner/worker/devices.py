@@ -9,6 +9,9 @@ import torch
 from ..machine import host_facts
 from ..timeline import Device
 
+CONTEXT_LOST: type[BaseException] = getattr(torch, "AcceleratorError", torch.cuda.CudaError)
+"""Illegal access, device-side assert: nothing works on the device any more in this process."""
+
 
 def available() -> list[Device]:
     """Every usable device, the default first: CUDA GPUs in PyTorch's order, then the CPU."""
@@ -36,6 +39,20 @@ def capability(device: str) -> str | None:
         return None
     major, minor = torch.cuda.get_device_capability(device)
     return f"{major}.{minor}"
+
+
+def driver_version() -> str | None:
+    """The NVIDIA driver's version as its library tells it; None where it cannot be asked."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        try:
+            return str(pynvml.nvmlSystemGetDriverVersion()) or None
+        finally:
+            pynvml.nvmlShutdown()
+    except (pynvml.NVMLError, UnicodeDecodeError):
+        return None
 
 
 def synchronize(device: torch.device) -> None:

@@ -1,9 +1,10 @@
 """Models at once: independent models of one preset, trained side by side in one step.
 
-Model i begins with the weights that a run with seed + i begins with, may have its own learning rate,
-and draws its own dropout. All see the same batches in the same order, as candidates of a search that
-are judged on the same data. The sum of their losses is what is derived, so no model's gradient knows
-of another's, and an optimizer that treats each number by itself treats each model by itself.
+Model i begins with the weights that a run with seed + i begins with, has its own learning rate where the
+preset's optimizer lists `learning_rates`, and draws its own dropout. All see the same batches in the same
+order, as candidates of a search that are judged on the same data. The sum of their losses is what is
+derived, so no model's gradient knows of another's, and an optimizer that treats each number by itself
+treats each model by itself.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from gputrain_presets import Preset, PresetError, spec
 from gputrain_presets.user_data import FilesData, RandomData
 from gputrain_presets.user_models import UserModel
 
-from . import losses, models, optimizers, user_code
+from ..settings import Settings
+from . import ensemble, losses, models, optimizers, user_code
 from .data import AnySplit, Dataset
 
 SAMPLES = 2
@@ -22,12 +23,14 @@ SAMPLES = 2
 _OF_THE_USERS = (UserModel, RandomData, FilesData, spec.TorchLoss, spec.TorchOptimizer)
 
 
-def check(preset: Preset, dataset: Dataset, size: str) -> None:
+def check(preset: Preset, dataset: Dataset, settings: Settings) -> None:
     """PresetError where the parts of a preset that a user chose do not work, or not together.
 
     It names the key, what was tried and what came of it, at a line of the user's where there is one. The
     random state is left as it was. Presets of known parts alone are right by their construction.
     """
+    size = settings.model_size
+    _check_models_at_once(preset, settings)
     parts = (preset.model, preset.data, preset.loss, preset.optimizer)
     if not any(isinstance(part, _OF_THE_USERS) for part in parts):
         return
@@ -42,6 +45,19 @@ def check(preset: Preset, dataset: Dataset, size: str) -> None:
         _check_finite(preset, outputs, loss)
         user_code.call(f"{_model_key(preset)}: the backward pass", loss.backward)
         user_code.call(f"{_optimizer_key(preset)}: the first step", optimizer.step)
+
+
+def _check_models_at_once(preset: Preset, settings: Settings) -> None:
+    """That there can be several where several are asked for, or are given learning rates."""
+    many, rates = settings.models_at_once, preset.optimizer.learning_rates
+    if many == 1 and rates is None:
+        return
+    with torch.random.fork_rng(devices=[]):
+        model = models.build(preset.model, settings.model_size)
+        reason = ensemble.refusal(model, optimizers.build(preset.optimizer, model.parameters()))
+    if reason is not None:
+        key, found = ("models_at_once", many) if rates is None else ("optimizer.learning_rates", len(rates))
+        raise PresetError(f"{key}: found {found}, but {reason}")
 
 
 def _forward(preset: Preset, model: nn.Module, inputs: Tensor) -> Tensor:

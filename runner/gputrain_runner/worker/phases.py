@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from itertools import pairwise
-from time import perf_counter
+from time import perf_counter, time_ns
 
 import torch
 
@@ -31,7 +31,8 @@ class PhaseClock:
     A step is `begin()`, one `mark()` at the end of each of the five working phases, `end()`.
     """
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, cost_s: float | None = None) -> None:
+        """Of one device; `cost_s` is what timing a step costs, None has it measured."""
         self._on_cuda = device.type == "cuda"
         self._device = device
         self.boundary = perf_counter()
@@ -47,7 +48,7 @@ class PhaseClock:
         self._done: list[_Marks] = []
         self._running: deque[tuple[_Marks, list[torch.cuda.Event], _Spans]] = deque()
         self._device_ms: list[dict[str, float]] = []
-        self._cost_s = self._measure_cost()
+        self._cost_s = self._measure_cost() if cost_s is None else cost_s
 
     @property
     def instrumented(self) -> bool:
@@ -172,6 +173,42 @@ class PhaseClock:
         self.active_s = 0.0
         self.go_on()
         return cost_s
+
+
+class MarkClock(PhaseClock):
+    """Notes when the phases of a step were, and does not time it.
+
+    Attributes:
+        marks: of the last step, in nanoseconds since 1970: begin, the ends of its five phases, end.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        super().__init__(device, cost_s=0.0)
+        self.marks: list[int] = []
+
+    @property
+    def instrumented(self) -> bool:
+        """Nothing is to be timed for it."""
+        return False
+
+    def begin(self) -> None:
+        """A step begins."""
+        self.marks = [time_ns()]
+
+    def mark(self) -> None:
+        """A phase ends."""
+        self.marks.append(time_ns())
+
+    def mark_whole(self) -> None:
+        """Forward, backward and optimizer end as one."""
+        self.marks += [time_ns()] * 3
+
+    def span(self, phase: str, begin: torch.cuda.Event, end: torch.cuda.Event) -> None:
+        """Where on the device a phase lies tells the profiler."""
+
+    def end(self) -> None:
+        """The step ends."""
+        self.marks.append(time_ns())
 
 
 def _step_ms(done: list[_Marks]) -> StepMs:

@@ -117,7 +117,7 @@ class Window:
         report = Progress(
             at=at,
             step=step,
-            epoch=trainer.order.epochs,
+            epoch=trainer.order.epochs_done,
             samples=total_samples,
             settings=trainer.settings,
             steady=self._steady and timed,

@@ -42,6 +42,16 @@ class SampleOrder:
         left = self._samples - self.taken
         return left < self.batch_size if self._drop_last else left == 0
 
+    @property
+    def left(self) -> int:
+        """How many samples of the epoch are not taken yet."""
+        return self._samples - self.taken
+
+    @property
+    def epochs_done(self) -> int:
+        """Epochs finished, the one counted whose last batch was taken and that no other follows yet."""
+        return self.epochs + self.exhausted
+
     def begin_epoch(self) -> None:
         """Count the epoch and shuffle anew."""
         self.epochs += 1

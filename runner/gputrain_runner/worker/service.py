@@ -6,8 +6,8 @@ import torch
 
 from gputrain_presets import Preset, PresetError
 
-from ..protocol import CountWork, Describe, Described, Hello, Start, Stop, WorkCounted
-from . import data, describe, devices, first_batch, work_count
+from ..protocol import CountWork, Describe, Described, Hello, Probe, Start, Stop, TimeSteps, WorkCounted
+from . import data, describe, devices, first_batch, probe, time_steps, work_count
 from .changes import WorkerBrokenError, plain
 from .cuda_absence import cuda_absence
 from .link import Link
@@ -52,6 +52,10 @@ def serve(link: Link) -> None:
             link.send(_describe(command.preset))
         elif isinstance(command, CountWork):
             link.send(_count_work(command))
+        elif isinstance(command, TimeSteps):
+            link.send(time_steps.time_steps(command))
+        elif isinstance(command, Probe):
+            probe.answer(command, link)
         elif isinstance(command, Start):
             train(command, link)
             return

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gputrain_presets import Preset
+from gputrain_presets import Preset, learning_rates
 
 from ..settings import Settings
 from . import ensemble, execution, losses, models, optimizers, supply
@@ -202,6 +202,9 @@ class Trainer:
             self._measure_loss = ensemble.mean_loss(self._loss_of_one)
         self.model = model.to(settings.device)
         self.optimizer = optimizers.build(self.preset.optimizer, self.model.parameters())
+        rates = self.preset.optimizer.learning_rates
+        if count > 1 and rates is not None:
+            ensemble.set_rates(self.optimizer, learning_rates.of_models(rates, count))
 
     def _build_rest(self, settings: Settings, changed: frozenset[str]) -> None:
         """Supply and execution anew where what they stand on has changed."""
@@ -237,8 +240,12 @@ class Trainer:
             model = ensemble.resized_model(model, self.model.state_dict(), before)
             optimizer = ensemble.resized_optimizer(optimizer, list(self.model.parameters()), before)
         self.model.load_state_dict(model)
+        # Of other models at once it may be another: the largest of theirs.
+        rates = [group["lr"] for group in self.optimizer.param_groups]
         # Casts the state to each parameter's device, but for some of what counts steps.
         self.optimizer.load_state_dict(optimizer)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
         execution.count_on_host(self.optimizer)
 
     def _resume_supply(self) -> None:

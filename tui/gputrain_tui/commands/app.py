@@ -60,7 +60,7 @@ def _parser() -> Parser:
     add_setting_options(parser)
     what = parser.add_argument_group("what else")
     add_data_option(what)
-    add_record_option(what)
+    add_record_option(what, "; each further session goes beside PATH, to a name with -2, -3")
     what.add_argument(
         "--glyphs",
         metavar="SET",

@@ -52,7 +52,8 @@ def run(plan: Plan) -> int:
         finally:
             worker.stop(grace_s=0)
             telemetry.stop()
-    return _tell(session, summary, plan, record, interruption)
+        # Here, so that a second ctrl+c does not take the result away.
+        return _tell(session, summary, plan, record, interruption)
 
 
 def _record_path(plan: Plan) -> Path | None:
@@ -74,6 +75,7 @@ def _session(plan: Plan, record: Path | None, worker: WorkerProcess, telemetry: 
         seconds=plan.seconds,
         scheduled=plan.scheduled,
         command=plan.command,
+        probe=plan.probe,
         record=record,
     )
     try:
@@ -87,7 +89,7 @@ def _follow(session: Session, plan: Plan, record: Path | None, interruption: Int
     limit = Limit(steps=plan.steps, seconds=plan.seconds, epochs=plan.epochs)
     progress = progress_for(sys.stderr, limit, plan.preset.name)
     interruption.on_kill(progress.close)
-    reader = _Reader(session, progress, Tracker(plan.preset.data.training_samples))
+    reader = _Reader(session, progress, Tracker(plan.preset.drop_last))
     try:
         if record is not None:
             progress.line(f"recording to {record}")
@@ -128,7 +130,7 @@ class _Reader:
             self._progress.line(line)
         for entry in entries:
             if isinstance(entry, Sample):
-                self._tracker.take(entry)
+                self._tracker.take(entry, self._session.context.training_samples)
         self._progress.show(self._tracker.position, self._session)
 
     def _tell_data(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,7 +26,12 @@ def add_setting_options(parser: Parser) -> None:
         "--device", metavar="D", help="cpu, cuda or cuda:NUMBER (default: the first GPU, else cpu)"
     )
     group.add_argument("--batch-size", metavar="N", help="samples in a mini-batch")
-    group.add_argument("--model-size", metavar="S", help="a name from the preset's size ladder")
+    group.add_argument(
+        "--model-size",
+        metavar="S",
+        help="a name from the preset's size ladder; for lasagne-mlp also DEPTHxWIDTH as in 3x80, or the "
+        "units layer by layer as in 40-113-76",
+    )
     group.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -49,14 +55,14 @@ def add_data_option(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_record_option(group: argparse._ArgumentGroup) -> None:
-    """`--record`, with or without a path."""
+def add_record_option(group: argparse._ArgumentGroup, further: str = "") -> None:
+    """`--record`, with or without a path; `further` ends its help."""
     group.add_argument(
         "--record",
         metavar="PATH",
         nargs="?",
         const=DEFAULT_PLACE,
-        help="write the recording, a JSON file, to PATH (default: a new file among the sessions)",
+        help=f"write the recording, a JSON file, to PATH (default: a new file among the sessions){further}",
     )
 
 
@@ -105,6 +111,8 @@ def with_data(preset: Preset, given: str | None) -> Preset:
 
 def data_path(given: str) -> Path:
     """The file or folder that `--data` names."""
+    if not given:
+        raise UsageError("--data: the path is empty, allowed: the path of a file or folder")
     path = Path(given).expanduser().absolute()
     if not path.exists():
         raise UsageError(f"--data: there is no file or folder {given!r}")
@@ -118,8 +126,21 @@ def record_path(options: argparse.Namespace) -> Path | None:
     from gputrain_runner.recorder import RecordingError, check_path
 
     path = Path(options.record).expanduser()
+    if why := _no_place(options.record, path):
+        raise UsageError(f"--record: {why}")
     try:
         check_path(path)
     except RecordingError as error:
         raise UsageError(f"--record: {error}") from None
     return path
+
+
+def _no_place(given: str, path: Path) -> str | None:
+    """Why nothing can be recorded there, where that is no question of permissions or names."""
+    if not given:
+        return "the path is empty, allowed: the path of a new file; without one it goes among the sessions"
+    if given == "-":
+        return "'-' would be stdout, allowed: the path of a new file; `run --json` prints the summary there"
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):  # noqa: PTH110, PTH112, PTH113
+        return f"{path} is a device or a pipe, allowed: the path of a new file"
+    return None

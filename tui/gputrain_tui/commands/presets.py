@@ -98,6 +98,9 @@ def _print_table(presets: Sequence[Preset]) -> None:
         console.width = width
     console.print(table if width <= console.width else _narrow_table(presets))
     console.print("\n* the size it starts with, whose parameters are given")
+    for preset in presets:
+        if preset.other_sizes is not None:
+            console.print(f"sizes of {preset.name} may also be {preset.other_sizes}", soft_wrap=True)
 
 
 def _wide_table(presets: Sequence[Preset]) -> Table:

@@ -87,6 +87,7 @@ def _described(preset: Preset, sizes: Sequence[SizeFacts]) -> dict[str, Any]:
             }
             for size in sizes
         ],
+        "other_sizes": preset.other_sizes,
         "published": [_published(figure, preset) for figure in preset.published],
     }
 

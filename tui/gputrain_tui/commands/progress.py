@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import time
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from gputrain_runner.timeline import Sample
 
 from .. import format
 
+NOT_FACTS = 16
+"""Columns of a terminal's last line for a bar of some length, the gaps, and a `^C` that it echoes."""
 PLAIN_EVERY_S = 5.0
 """Between two plain lines that tell how far the run is."""
 
@@ -49,28 +52,30 @@ class Position:
 
 
 class Tracker:
-    """Follows the samples of a run to tell how far it is."""
+    """Follows the samples of a run to tell how far it is.
 
-    def __init__(self, training_samples: int) -> None:
-        self._training_samples = training_samples
+    `drop_last`: whether the incomplete batch at an epoch's end is skipped.
+    """
+
+    def __init__(self, drop_last: bool = False) -> None:
+        self._drop_last = drop_last
         self._step = self._epoch = 0
         self._in_epoch = 0
-        self._began_at: float | None = None
         self.position = Position()
 
-    def take(self, sample: Sample) -> None:
-        """Take in one sample."""
-        since = sample.step - self._step
-        # What an epoch's end leaves over; an incomplete batch makes this a little less than nothing.
-        ended = (sample.epoch - self._epoch) * self._training_samples
-        self._in_epoch = max(0, self._in_epoch + since * sample.settings.batch_size - ended)
-        if self._began_at is None and sample.step:  # Before, there are samples of host and GPUs alone.
-            self._began_at = sample.t - (since / sample.steps_per_s if sample.steps_per_s else 0.0)
+    def take(self, sample: Sample, training_samples: int) -> None:
+        """Take in one sample of a training on so many samples of data."""
+        batch_size = sample.settings.batch_size
+        batches = training_samples // batch_size if self._drop_last else -(-training_samples // batch_size)
+        epoch_samples = max(1, batches) * batch_size
+        ended = (sample.epoch - self._epoch) * epoch_samples
+        # Less than nothing is left over where the batch size has changed within the epoch.
+        self._in_epoch = max(0, self._in_epoch + (sample.step - self._step) * batch_size - ended)
         self._step, self._epoch = sample.step, sample.epoch
         self.position = Position(
             step=sample.step,
-            epochs=sample.epoch + min(1.0, self._in_epoch / self._training_samples),
-            trained_s=0.0 if self._began_at is None else sample.t - self._began_at,
+            epochs=sample.epoch + min(1.0, self._in_epoch / epoch_samples),
+            trained_s=self.position.trained_s if sample.trained_s is None else sample.trained_s,
             samples_per_s=sample.samples_per_s or self.position.samples_per_s,
             loss=self.position.loss if sample.loss is None else sample.loss,
         )
@@ -141,6 +146,7 @@ class Bar:
         from .bar import progress_bar
 
         self._limit = limit
+        self._name = name
         self._progress = progress_bar(Forgiving(stream))
         self._task = self._progress.add_task(name, total=None, facts="starting")
         self._progress.start()
@@ -153,12 +159,12 @@ class Bar:
     def show(self, position: Position, feed: Feed) -> None:
         """Draw the bar anew."""
         done = self._limit.done(position)
-        words = facts(position, self._limit) if position.step else feed.state
+        room = self._progress.console.width - len(self._name) - NOT_FACTS
+        words = f"{feed.state}  {format.clock(feed.elapsed_s)}"
+        if position.step:
+            words = fitting_facts(position, self._limit, feed.elapsed_s, room)
         self._progress.update(
-            self._task,
-            total=None if done is None else 1.0,
-            completed=done or 0.0,
-            facts=f"{words}  {format.clock(feed.elapsed_s)}",
+            self._task, total=None if done is None else 1.0, completed=done or 0.0, facts=words
         )
         self._progress.refresh()
 
@@ -169,16 +175,38 @@ class Bar:
 
 def facts(position: Position, limit: Limit) -> str:
     """How far the run is, its rate and its loss."""
+    step, epoch, rate = _place(position, limit)
+    return f"{step}  {epoch}  {rate} samples/s  loss {format.loss(position.loss)}"
+
+
+def fitting_facts(position: Position, limit: Limit, elapsed_s: float, width: int) -> str:
+    """The same and the time, as much of it as fits into the width: what tells least goes first."""
+    step, epoch, rate = _place(position, limit)
+    loss, clock = f"loss {format.loss(position.loss)}", format.clock(elapsed_s)
+    place = epoch if limit.epochs is not None else step
+    variants = (
+        (step, epoch, f"{rate} samples/s", loss, clock),
+        (place, f"{rate} samples/s", loss, clock),
+        (place, f"{rate}/s", loss, clock),
+        (place, f"{rate}/s", loss),
+        (place, f"{rate}/s"),
+    )
+    texts = ["  ".join(parts) for parts in variants]
+    return next((text for text in texts if len(text) <= width), texts[-1])
+
+
+def _place(position: Position, limit: Limit) -> tuple[str, str, str]:
+    """Step (or time), epoch and rate."""
     step = f"step {position.step:,}"
-    epoch = f"epoch {int(position.epochs) + 1}"
+    number = max(1, math.ceil(position.epochs))
+    epoch = f"epoch {number}"
     if limit.steps is not None:
         step += f" of {limit.steps:,}"
     if limit.epochs is not None:
-        epoch = f"epoch {min(int(position.epochs) + 1, limit.epochs)} of {limit.epochs}"
+        epoch = f"epoch {min(number, limit.epochs)} of {limit.epochs}"
     if limit.seconds is not None:
         step = f"{min(position.trained_s, limit.seconds):.0f} of {limit.seconds:g} s  {step}"
-    rate = format.short(position.samples_per_s)
-    return f"{step}  {epoch}  {rate} samples/s  loss {format.loss(position.loss)}"
+    return step, epoch, format.short(position.samples_per_s)
 
 
 def progress_for(stream: TextIO, limit: Limit, name: str) -> Progress:

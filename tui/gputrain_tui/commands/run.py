@@ -53,6 +53,8 @@ class Plan:
     record: bool = False
     record_path: Path | None = None
     """Where to; None: the default place."""
+    probe: bool = False
+    """Measure the machine's ceilings before training."""
     json: bool = False
     command: list[str]
     """The command line, for the recording."""
@@ -78,10 +80,11 @@ def read_plan(arguments: Sequence[str]) -> Plan:
         steps=options.steps,
         seconds=options.seconds,
         epochs=options.epochs,
-        scheduled=[_scheduled(change, options.steps, preset) for change in options.at],
+        scheduled=_all_scheduled(options, preset),
         seed=options.seed,
         record=options.record is not None,
         record_path=record_path(options),
+        probe=options.probe,
         json=options.json,
         command=["gputrain-tui", "run", *arguments],
     )
@@ -109,7 +112,8 @@ def _parser() -> Parser:
         type=scheduled_assignment,
         action="append",
         default=[],
-        help="change a setting before that step, counted from 0; may be repeated",
+        help="change a setting before that step, counted from 0; may be repeated, also for the same step: "
+        "such changes are made at once",
     )
     add_data_option(what)
     what.add_argument(
@@ -120,6 +124,11 @@ def _parser() -> Parser:
         help="for initial weights, order of the samples and dropout (default: 0)",
     )
     add_record_option(what)
+    what.add_argument(
+        "--probe",
+        action="store_true",
+        help="measure before training what the device and the CPU can do at most (about 10 s each)",
+    )
     what.add_argument("--json", action="store_true", help="print the summary alone on stdout, as JSON")
     return parser
 
@@ -140,6 +149,18 @@ def _preset_missing(options: argparse.Namespace) -> str:
     taken = options.record
     hint = f" ({taken!r} was taken as the path of --record)" if isinstance(taken, str) else ""
     return f"the preset is missing{hint}; `gputrain-tui presets` lists them"
+
+
+def _all_scheduled(options: argparse.Namespace, preset: Preset) -> list[ScheduledChange]:
+    """The changes of `--at`; UsageError where two of them set the same before the same step."""
+    found: dict[tuple[int, str], ScheduledChange] = {}
+    for step, name, text in options.at:
+        if (step, name) in found:
+            raise UsageError(
+                f"--at {step}:{name}={text}: another --at sets {name} before step {step} already"
+            )
+        found[step, name] = _scheduled((step, name, text), options.steps, preset)
+    return list(found.values())
 
 
 def _scheduled(change: tuple[int, str, str], steps: int | None, preset: Preset) -> ScheduledChange:

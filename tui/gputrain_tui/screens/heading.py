@@ -100,9 +100,11 @@ def status_short(feed: Feed, state_word: str) -> list[Run]:
     return [*runs, format.elapsed(feed.elapsed_s)]
 
 
-def numbers(history: History, width: int) -> Line:
-    """The figures on one line: `samples/s 1,843,210   step 0.556 ms   loss 0.0312   GPU 61 %`."""
-    step_ms = history.number(lambda sample: sample.step_ms.p50 if sample.step_ms else None)
+def numbers(history: History, step_ms: float | None, width: int) -> Line:
+    """The figures on one line: `samples/s 1,843,210   step 0.556 ms   loss 0.0312   GPU 61 %`.
+
+    The time of a step is the one that the bars are drawn from, so that there is but one.
+    """
     figures = [
         ("samples/s", format.count(history.number(lambda sample: sample.samples_per_s))),
         ("step", format.milliseconds(step_ms)),

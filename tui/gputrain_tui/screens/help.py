@@ -35,15 +35,56 @@ ON_SETTINGS: Rows = (
     (("cursor_up", "cursor_down"), "mark a setting"),
     (("marked_down", "marked_up"), "turn the marked setting down, up"),
     (("edit",), "type a value for the marked setting"),
+    (("apply",), "apply the first remedy of the verdict"),
     (("undo",), "undo the last change"),
 )
 ON_TRAINING: Rows = (
     (("pause",), "pause, and go on"),
+    (("probe",), "measure this machine's ceilings: about 10 s for each device, in which training waits"),
     (("record",), "record the session from its beginning; the same key completes the recording"),
     (("restart",), "start a new worker with the same settings"),
-    (("view_1", "view_2", "view_3"), "the step, the GPU, the changes, where they do not fit at once"),
+    (("verdict",), "why it is slow: all that holds, its evidence, remedies and what they predict"),
+    (("gpus",), "all GPUs, and everything that is known of them"),
+    (("span",), "a longer time span of the charts: two minutes up to a day, then from the beginning"),
+    (("view_1", "view_2", "view_3"), "the step, the GPU, why and the changes, where they do not fit at once"),
     (("back",), "end this session, back to the presets"),
     (("leave",), "stop training and leave"),
+)
+ON_GPUS: Rows = (
+    (("gpu_up", "gpu_down"), "mark a GPU; below is what is known of it"),
+    (("page_up", "page_down"), "scroll what is known of it"),
+    (("close",), "back to the training, which goes on meanwhile"),
+    (("gpus_leave",), "stop training and leave"),
+)
+ON_VERDICT: Rows = (
+    (("remedy_up", "remedy_down"), "mark a remedy"),
+    (("apply_remedy",), "apply it through the ordinary settings; what came of it stands in the changes"),
+    (("undo_remedy",), "undo the last change"),
+    (("explain",), "explain the idea behind the marked one in plain words"),
+    (("reasons_up", "reasons_down"), "scroll"),
+    (("verdict_close",), "back to the training, which goes on meanwhile"),
+    (("verdict_leave",), "stop training and leave"),
+)
+ON_REPLAY: Rows = (
+    (("pause",), "hold, and go on"),
+    (("slower", "faster"), "play half, twice as fast"),
+    (("change_before", "change_after"), "to the change before, to the next one"),
+    (("begin", "end"), "to the beginning, to the end; a file that grows is followed"),
+    (("verdict",), "why it was slow: the verdict of that time"),
+    (("gpus",), "all GPUs, and everything that was known of them"),
+    (("span",), "a longer time span of the charts"),
+    (("view_1", "view_2", "view_3"), "the views, where they do not fit at once"),
+    (("back",), "leave the recording"),
+)
+ON_RECORDINGS: Rows = (
+    (("recording_up", "recording_down", "recordings_first", "recordings_last"), "mark a recording"),
+    (("replay",), "replay it"),
+    (("compare",), "mark it; on another one: compare the two"),
+    (("recordings_close",), "back"),
+)
+ON_READING: Rows = (
+    (("line_up", "line_down", "text_up", "text_down"), "scroll"),
+    (("reading_close",), "back"),
 )
 ANYWHERE: Rows = (
     (("palette",), "search all presets, devices and actions"),
@@ -52,8 +93,22 @@ ANYWHERE: Rows = (
     (("redraw",), "draw the screen anew, where something else has written over it"),
     (("quit", "interrupt"), "stop training and leave, the second with exit code 130"),
 )
+PLACES: dict[str, tuple[tuple[str, Rows], ...]] = {
+    "picker": (("PRESETS", ON_PICKER),),
+    "training": (("SETTINGS", ON_SETTINGS), ("TRAINING", ON_TRAINING)),
+    "gpus": (("GPUS", ON_GPUS),),
+    "verdict": (("WHY SO SLOW", ON_VERDICT),),
+    "replay": (("REPLAY", ON_REPLAY),),
+    "recordings": (("RECORDINGS", ON_RECORDINGS),),
+    "reading": (("READING", ON_READING),),
+}
+"""The keys of each screen that has a help of its own."""
 WORDS = (
-    ("step", "One mini-batch: its data, the copy to the device (h2d), forward, backward, optimizer, other."),
+    (
+        "step",
+        "One mini-batch: its data, the copy to the device (h2d), forward, backward, optimizer, other. Its "
+        "time is the mean of the steps that are timed phase by phase; samples/s counts every step.",
+    ),
     (
         "host time",
         "What the training thread spent in a phase. With a GPU that is mostly queueing work, not doing it.",
@@ -69,7 +124,28 @@ WORDS = (
         "The driver's figure: the share of its window in which anything at all was on the GPU. One small "
         "kernel at a time can make it 60 % while nearly all of the GPU is idle.",
     ),
+    (
+        "SM active",
+        "Of all multiprocessors together, the share of time in which they had work: the filled area below "
+        "the line of the utilisation. Only GPUs from Hopper on tell it.",
+    ),
+    (
+        "memory",
+        "Allocated: in tensors. Cached: held by PyTorch for the next ones. Context: what else this training "
+        "has there, as CUDA itself and workspaces. Others: other processes. Driver: kept by the driver.",
+    ),
+    (
+        "slowed",
+        "Why the clocks are lower than they could be. A power cap is normal at full load; heat and a power "
+        "brake are not. A performance state of P0 is full, P15 the lowest.",
+    ),
     ("PCIe rx, tx", "Bytes a second over the link, as the GPU sees it: rx host to GPU, tx GPU to host."),
+    (
+        "ceiling",
+        "What matrix products reach on this device in this precision, as measured here with P. FLOP/s are "
+        "shown as a share of it. Convolutions may exceed 100 %: Winograd's method computes them with fewer "
+        "multiplications than are counted.",
+    ),
     (
         "steady",
         "The steps after a change have settled. Only steady rates are compared; IQR is the spread of their "
@@ -80,24 +156,42 @@ WORDS = (
         "After a change: the rate now divided by the rate before, with the range it may lie in. ×1.71 "
         "(1.68–1.74) is 71 % faster.",
     ),
+    (
+        "verdict",
+        "The bottleneck of a step, judged once a second from its steady steps, and what would help. Its "
+        "slice is how much of the step it accounts for; removing it entirely cannot give more than the ratio "
+        "beside it.",
+    ),
+    (
+        "predicts",
+        "×4.1 (3.4–4.6): what a remedy is expected to give, and the range it should lie in. After it was "
+        "applied, the measured effect stands beside it.",
+    ),
     ("n/a", "Not measured or not known here. 0 is a measured zero."),
 )
 
 
 class HelpText(Lines):
-    """Both tables, wrapped to the width there is."""
+    """All tables, wrapped to the width there is."""
 
-    def __init__(self, groups: Sequence[tuple[str, Rows]], *, id: str) -> None:
+    def __init__(
+        self, groups: Sequence[tuple[str, Rows]], costs: Sequence[tuple[str, str]], *, id: str
+    ) -> None:
         super().__init__(id=id)
         self._groups = groups
+        self._costs = costs
 
     def build(self, width: int, height: int) -> Sequence[Line]:
-        """Keys by group, then the words."""
+        """Keys by group, what the program itself takes, then the words."""
         lines: list[Line] = []
         for title, rows in self._groups:
             lines += ["", [(title, "strong")]]
             for actions, does in rows:
                 lines += _entry(" ".join(by_id(action).shown for action in actions), does, width)
+        if self._costs:
+            lines += ["", [("WHAT THIS PROGRAM ITSELF TAKES", "strong")]]
+        for label, cost in self._costs:
+            lines += _entry(label, cost, width)
         lines += ["", [("WORDS", "strong")]]
         for word, meaning in WORDS:
             lines += _entry(word, meaning, width)
@@ -115,18 +209,16 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,question_mark,f1,q,enter", "close", "close the help", show=False),
     ]
 
-    def __init__(self, *, on_picker: bool) -> None:
-        """`on_picker`: whether it is asked for on the picker, whose keys then come instead of training's."""
+    def __init__(self, place: str, costs: Sequence[tuple[str, str]] = ()) -> None:
+        """`place`: the screen it is asked for on, a name in PLACES; `costs`: labels and texts."""
         super().__init__(classes="help")
-        here = (
-            (("PRESETS", ON_PICKER),) if on_picker else (("SETTINGS", ON_SETTINGS), ("TRAINING", ON_TRAINING))
-        )
-        self._groups = (*here, ("ANYWHERE", ANYWHERE))
+        self._groups = (*PLACES[place], ("ANYWHERE", ANYWHERE))
+        self._costs = costs
 
     def compose(self) -> ComposeResult:
         """The text in a box, and how to leave."""
         with VerticalScroll(id="help-box"):
-            yield HelpText(self._groups, id="help-text")
+            yield HelpText(self._groups, self._costs, id="help-text")
         keys: Line = [("esc", "strong"), (" close   ", "dim"), ("up down", "strong"), (" scroll", "dim")]
         yield Lines([keys], id="help-keys")
 

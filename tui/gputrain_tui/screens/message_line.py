@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol, runtime_checkable
 
 from textual.events import Resize
 from textual.screen import Screen
 
 from ..widgets.lines import Lines
-from ..widgets.text import Role
+from ..widgets.text import Line, Role, with_short_paths
 
 STAYS_S = 6.0
 
@@ -22,18 +22,24 @@ class MessageLine(Lines):
         super().__init__([""], id=id)
         self._clock = clock
         self._until_s = 0.0
-        self._standing = ""
+        self._shown: tuple[str, Role] = ("", "")
 
-    def say(self, text: str, role: Role = "") -> None:
-        """Show `text` at once."""
-        self._until_s = self._clock() + STAYS_S
-        self.show([[(text, role)]])
+    def say(self, text: str, role: Role = "", stays_s: float = STAYS_S) -> None:
+        """Show `text` at once, for so long."""
+        self._until_s = self._clock() + stays_s
+        self._shown = (text, role)
+        self.rebuild()
 
     def stand(self, text: str) -> None:
         """What to show while nothing was said of late; "" for nothing."""
-        self._standing = text
         if self._clock() >= self._until_s:
-            self.show([[(text, "warning")]])
+            self._shown = (text, "warning")
+            self.rebuild()
+
+    def build(self, width: int, height: int) -> Sequence[Line]:
+        """The line; a file's path in it gives way in its middle."""
+        text, role = self._shown
+        return [[(with_short_paths(text, width), role)]]
 
 
 @runtime_checkable
@@ -47,11 +53,17 @@ class FirstDrawn(Protocol):
 class AnsweringScreen(Screen[None]):
     """A screen with a message line, `#message`."""
 
+    help_place: ClassVar[str] = "picker"
+    """Whose keys the help explains: a name in `screens.help.PLACES`."""
     _first = True
 
     def on_screen_resume(self) -> None:
         """Take note of the terminal's size: it may have changed while another screen lay on top."""
         self.post_message(Resize(self.app.size, self.app.size))
+
+    def own_costs(self) -> list[tuple[str, str]]:
+        """What this program itself takes, for the help; empty where that is not known."""
+        return []
 
     def drawn(self) -> None:
         """Tell the app that all there is to show is there."""
@@ -59,6 +71,6 @@ class AnsweringScreen(Screen[None]):
             self._first = False
             self.app.first_drawn(self)
 
-    def say(self, text: str, role: Role = "warning") -> None:
+    def say(self, text: str, role: Role = "warning", stays_s: float = STAYS_S) -> None:
         """Answer in the message line."""
-        self.query_one("#message", MessageLine).say(text, role)
+        self.query_one("#message", MessageLine).say(text, role, stays_s)

@@ -9,11 +9,13 @@ from textual.containers import Vertical
 from textual.geometry import Size
 
 from gputrain_presets import Preset
+from gputrain_runner.ceilings import share_of_ceiling
 from gputrain_runner.feed import Feed
 from gputrain_runner.settings import Settings
 from gputrain_runner.timeline import Entry, Sample
 
 from .. import format, preset_text
+from ..device_share import DeviceShare
 from ..history import History
 from ..widgets.lines import Lines
 from ..widgets.phase_bars import PhaseBars
@@ -23,15 +25,31 @@ from ..widgets.time_chart import TimeChart
 WINDOW_S = 120.0
 """What the charts span."""
 LABEL_CELLS = 11
+FIGURE_CELLS = 9
 
 
-def runs(*parts: tuple[str, str]) -> list[Run]:
+def runs(*parts: tuple[str, str], gap: str = "   ") -> list[Run]:
     """Label and figure pairs: labels dim, figures strong, what is not known dim."""
     line: list[Run] = []
     for label, text in parts:
-        role: Role = "dim" if text == format.UNKNOWN else "strong"
-        line += [(f"{label} ", "dim"), (text, role), "   "]
+        role: Role = "dim" if text.strip() == format.UNKNOWN else "strong"
+        line += [(f"{label} " if label else "", "dim"), (text, role), gap]
     return line[:-1]
+
+
+def figure(text: str) -> str:
+    """Right-aligned, so that digits do not move."""
+    return padded(text, FIGURE_CELLS, right=True)
+
+
+def figure_line(label: str, text: str, note: str = "") -> Line:
+    """`memory   1.2 GiB of 141 GiB`: a label, a figure that stands still, and a word about it."""
+    return [*runs((label, figure(text))), (f" {note}", "dim")]
+
+
+def percent_axis(share: float) -> str:
+    """The label of an axis of shares."""
+    return format.percent(share)
 
 
 def _one(text: str, role: Role) -> Line:
@@ -58,10 +76,13 @@ class Plot(Vertical):
         id: str,
         y_format: Callable[[float], str] = format.axis,
         y_max: float | None = None,
+        below: str | None = None,
         classes: str = "",
     ) -> None:
+        """`series`: a name in the history; `below`: a second one, drawn as a filled area."""
         super().__init__(id=id, classes=f"plot {classes}".strip())
         self._series = series
+        self._below = below
         self._title = Lines(classes="plot-title")
         self._chart = TimeChart(window_s=WINDOW_S, y_max=y_max, y_format=y_format, classes="plot-chart")
 
@@ -70,13 +91,25 @@ class Plot(Vertical):
         yield self._title
         yield self._chart
 
+    @property
+    def y_max(self) -> float | None:
+        """The top of its range; None where it follows the values."""
+        return self._chart.y_max
+
+    @y_max.setter
+    def y_max(self, value: float | None) -> None:
+        self._chart.y_max = value
+
     def show_title(self, line: Line) -> None:
         """The line above the chart."""
         self._title.show([line])
 
     def show_chart(self, history: History, now_s: float, *, marked: bool = False) -> None:
         """Draw the series; `marked`: with the changes made."""
-        self._chart.show(history.series[self._series], now_s, history.markers if marked else ())
+        below = None if self._below is None else history.series[self._below]
+        if below is not None and not below.known:
+            below = None
+        self._chart.show(history.series[self._series], now_s, history.markers if marked else (), below)
 
 
 class RatePanel(Panel):
@@ -87,13 +120,13 @@ class RatePanel(Panel):
         yield Plot("rate", id="rate-plot")
 
     def show_numbers(self, history: History, feed: Feed) -> None:
-        """`samples/s  1,843,210   175 GFLOP/s   steady, IQR 2.1 %`."""
+        """`samples/s  1,843,210   175 GFLOP/s, 34 % of its ceiling   steady, IQR 2.1 %`."""
         rate = history.number(lambda sample: sample.samples_per_s)
         note = history.steadiness()
         text = format.count(rate)
         role: Role = "dim" if rate is None else "accent"
         flops = history.number(lambda sample: sample.flops_per_s)
-        work = f"   {format.flops_rate(flops)}" if flops is not None else ""
+        work = "" if flops is None else f"   {format.flops_rate(flops)}{_of_ceiling(flops, feed)}"
         title: Line = [
             ("samples/s  ", "dim"),
             (padded(text, 11, right=True), role),
@@ -106,8 +139,23 @@ class RatePanel(Panel):
         self.query_one("#rate-plot", Plot).show_chart(history, now_s, marked=True)
 
 
+def _of_ceiling(flops_per_s: float, feed: Feed) -> str:
+    """`, 34 % of its ceiling`; nothing where that was not measured here."""
+    settings = feed.settings
+    ceilings = (feed.header.probe or {}).get(settings.device)
+    share = share_of_ceiling(flops_per_s, settings.precision, ceilings)
+    if ceilings is None or share is None:
+        return ""
+    about = "about " if ceilings.noisy else ""
+    return f", {about}{format.percent(share, 1 if share < 0.1 else 0)} of its ceiling"
+
+
 class StepPanel(Panel):
     """Where one step's time goes; or what the matter is when nothing steps."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._device = DeviceShare()
 
     def compose(self) -> ComposeResult:
         """The bars, or a notice in their place."""
@@ -118,15 +166,26 @@ class StepPanel(Panel):
         """Show the steps of what is new."""
         bars = self.query_one("#phases", PhaseBars)
         for entry in entries:
-            if isinstance(entry, Sample) and entry.phases is not None:
+            if isinstance(entry, Sample):
+                self._device.take(entry)
                 step_ms = entry.step_ms.mean if entry.step_ms else None
-                bars.show_step(entry.phases, step_ms, busy=entry.busy)
+                bars.show_step(entry.phases, step_ms)
+        bars.show_device(self._device.shares)
 
     def show_numbers(self, history: History, feed: Feed) -> None:
         """Bars while it runs; else what the state is and what can be done."""
+        # Under new settings, or paused, there is no rate yet: then the bars are those of earlier steps.
+        steps = history.number(lambda sample: sample.samples_per_s) is not None
+        earlier = "before the pause" if feed.state == "paused" else "of earlier steps"
+        self.query_one("#phases", PhaseBars).set_earlier("" if steps else earlier)
         lines = self._notice(history, feed)
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", Lines).show(lines)
+
+    @property
+    def step_ms(self) -> float | None:
+        """The time of a step as the bars have it; None where none steps now."""
+        return self.query_one("#phases", PhaseBars).step_ms
 
     def _notice(self, history: History, feed: Feed) -> list[Line]:
         width, height = max(20, self.size.width), max(2, self.query_one("#notice").size.height or 6)

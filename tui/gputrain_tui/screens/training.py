@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from gputrain_runner.feed import Refused, State
 from gputrain_runner.settings import SettingError
+from gputrain_runner.timeline import Remedy
 
-from .. import keys
+from .. import format, keys, verdict_text
 from .ask import AskLine
 from .training_view import TrainingView
+
+SURE_S = 2.0
+"""A key that ends a running training must be pressed again within so long."""
+NOT_PAUSED = {
+    "starting": "nothing to pause yet: PyTorch, the data and the model are being loaded",
+    "finished": "nothing to pause: training has finished; r starts it anew",
+    "died": "nothing to pause: the worker has ended; r starts a new one with the same settings",
+}
 
 
 class TrainingScreen(TrainingView):
     """The training screen with its keys."""
 
     BINDINGS = keys.bindings(keys.TRAINING)
+    press_clock: Callable[[], float] = staticmethod(time.monotonic)
+    """Seconds, for keys that must be pressed twice."""
+    _asked_for: tuple[str, float] = ("", 0.0)
+    """The key that was pressed once, and when."""
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
@@ -66,11 +80,33 @@ class TrainingScreen(TrainingView):
             self._must_train()
             self.desk.ask("device", device)
 
+    def action_apply(self) -> None:
+        """Apply the first remedy of the verdict that is a setting."""
+        with self._answering():
+            self._must_train()
+            remedy = verdict_text.applicable(self.verdict.remedies) if self.verdict is not None else None
+            if remedy is None:
+                raise Refused(verdict_text.nothing_to_apply(self.verdict))
+            self.say(self.apply_remedy(remedy), "")
+
+    def apply_remedy(self, remedy: Remedy) -> str:
+        """Turn what a remedy turns; in words, what that is. Refused or SettingError says why not."""
+        self._must_train()
+        if remedy.setting is None:
+            raise Refused("this is advice, no setting can do it")
+        self.desk.ask(remedy.setting, remedy.to)
+        return f"applying: {verdict_text.remedy(remedy)}, {verdict_text.predicted(remedy)}; u undoes"
+
+    def action_verdict(self) -> None:
+        """Show the whole reasoning; the training goes on being read below."""
+        from .verdict import VerdictScreen
+
+        self.app.push_screen(VerdictScreen(self, " ".join(self.size_classes())))
+
     def action_undo(self) -> None:
         """Ask for the last change that worked to be reversed."""
         with self._answering():
-            self.control.undo()
-            self.say("undoing the last change", "")
+            self.say(self.desk.undo(), "")
 
     def action_pause(self) -> None:
         """Pause, or go on."""
@@ -82,7 +118,13 @@ class TrainingScreen(TrainingView):
                 self.control.pause()
                 self._ask_state("paused")
             else:
-                raise Refused(f"nothing to pause: training is {self.feed.state}")
+                raise Refused(NOT_PAUSED[self.feed.state])
+
+    def action_probe(self) -> None:
+        """Measure what the device that trains, and the host, can do at most."""
+        with self._answering():
+            self.control.probe()
+            self.say("measuring this machine's ceilings: training waits some seconds", "")
 
     def action_record(self) -> None:
         """Start a recording of the session from its beginning, or complete the one being written."""
@@ -94,11 +136,45 @@ class TrainingScreen(TrainingView):
                 self.control.stop_recording()
                 self.say(f"recording complete: {_place(path)}", "")
 
-    def action_restart(self) -> None:
-        """Start a new worker with the settings in force."""
+    def action_restart(self, sure: bool = False) -> None:
+        """Start a new worker with the settings in force; where one trains, at the second press."""
+        if not (sure or self._pressed_twice("r", "starts anew with a fresh model")):
+            return
         with self._answering():
             self.control.restart()
             self.say("starting a new worker with the same settings", "")
+
+    async def action_back(self, sure: bool = False) -> None:
+        """End the session and go back to the presets; where it trains, at the second press."""
+        if sure or self._pressed_twice("esc", "ends this training"):
+            await self.run_action("app.presets")
+
+    def _pressed_twice(self, key: str, does: str) -> bool:
+        """Whether a key may end what runs: pressed again soon enough, or there is nothing to be lost."""
+        latest = self.history.latest
+        if self.feed.state not in ("running", "paused") or latest is None or not latest.step:
+            return True
+        now = self.press_clock()
+        asked_key, asked_at = self._asked_for
+        if asked_key == key and now - asked_at <= SURE_S:
+            self._asked_for = ("", 0.0)
+            return True
+        self._asked_for = (key, now)
+        kept = "" if self.feed.recording is None else "; the recording is completed"
+        steps = format.count(latest.step)
+        self.say(f"{key} again within {SURE_S:.0f} s {does}, after {steps} steps{kept}", stays_s=SURE_S)
+        return False
+
+    def action_gpus(self) -> None:
+        """Show all GPUs; the training goes on being read below."""
+        from .gpus import GpusScreen
+
+        self.app.push_screen(GpusScreen(self.feed, self.history, " ".join(self.size_classes())))
+
+    def action_span(self) -> None:
+        """Show the next longer stretch of time in the charts, after the longest the shortest."""
+        span_s = self.next_span()
+        self.say(f"the charts span {format.lasting(span_s)}", "")
 
     def action_view(self, view: str) -> None:
         """Choose what the folded layout shows."""
@@ -115,6 +191,6 @@ class TrainingScreen(TrainingView):
 
 
 def _place(path: Path) -> str:
-    """A file for a short line: its name first, then the folder, the user's own as `~`."""
-    folder, home = str(path.parent), str(Path.home())
-    return f"{path.name} in {'~' + folder[len(home) :] if path.is_relative_to(home) else folder}"
+    """A file as people write it, the user's own folder as `~`."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -9,17 +9,20 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 
 from gputrain_runner.feed import Control, Feed, State
-from gputrain_runner.timeline import Message
+from gputrain_runner.timeline import Message, Verdict
 
 from .. import keys
-from ..history import History
+from ..history import History, costs_of
 from ..setting_desk import SettingDesk
 from ..widgets.change_list import ChangeList
 from ..widgets.lines import Lines
 from ..widgets.settings_panel import SettingsPanel
 from ..widgets.text import Line, width_of, wrapped
+from ..widgets.time_chart import TimeChart
+from ..widgets.verdict_panel import VerdictPanel
 from . import heading
-from .device_panels import GpuPanel, HostPanel
+from .gpu_panel import GpuPanel
+from .host_panel import HostPanel
 from .message_line import AnsweringScreen, MessageLine
 from .panels import LossPanel, Panel, RatePanel, StepPanel, WorkloadPanel
 
@@ -27,7 +30,9 @@ PULL_S = 0.25
 NUMBERS_EVERY = 2
 """Pulls for each drawing of the numbers: 2 Hz, more cannot be read."""
 STATUS_STEP = 4
-VIEWS = ("step", "gpu", "changes")
+VIEWS = ("step", "gpu", "why")
+SPANS_S = (120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
+"""What the charts can span."""
 CHARTS_EVERY = 4
 """Pulls for each drawing of the charts: 1 Hz."""
 
@@ -36,6 +41,7 @@ class TrainingView(AnsweringScreen):
     """Pulls the feed four times a second and draws what is displayed and has changed."""
 
     AUTO_FOCUS = ""
+    help_place = "training"
 
     def __init__(self, feed: Feed, control: Control, size_classes: str) -> None:
         super().__init__(classes=f"training -view-step {size_classes}")
@@ -45,6 +51,9 @@ class TrainingView(AnsweringScreen):
         self.history = History(feed)
         self._pulls = 0
         self._view = "step"
+        self._span = 0
+        self.verdict: Verdict | None = None
+        """The newest; None before the first."""
         self.asked_state: State | None = None
         """Paused or running, where that was asked for and has not come about yet."""
 
@@ -65,6 +74,7 @@ class TrainingView(AnsweringScreen):
             with Vertical(id="right"):
                 yield SettingsPanel(title="SETTINGS", id="settings")
                 yield WorkloadPanel(self.desk.preset, id="workload")
+                yield VerdictPanel(id="verdict")
                 yield Lines([[("CHANGES", "strong")]], id="changes-title", classes="panel-title")
                 yield ChangeList(id="changes")
         yield SettingsPanel(strip=True, id="strip")
@@ -77,9 +87,7 @@ class TrainingView(AnsweringScreen):
         self.set_interval(PULL_S, self.pull)
 
     def pull(self) -> None:
-        """Take in what is new and draw what is due; nothing while another screen lies on top."""
-        if not self.is_active:
-            return
+        """Take in what is new and draw what is due, also behind a box; drawn is only what is not covered."""
         first, entries = self.history.pull()
         self._pulls += 1
         self.desk.take(entries)
@@ -90,19 +98,46 @@ class TrainingView(AnsweringScreen):
             self.query_one("#changes", ChangeList).add(first, entries)
             for entry in entries:
                 if isinstance(entry, Message) and entry.level != "info":
-                    self.say(entry.text)
+                    self._tell(entry.text)
+                elif isinstance(entry, Verdict):
+                    self.verdict = entry
+            if not self.is_current:
+                return
             self._draw_settings()
             if self._pulls % NUMBERS_EVERY == 0:
                 self._draw_numbers()
             if self._pulls % CHARTS_EVERY == 0:
                 self._draw_charts()
 
+    def _tell(self, text: str) -> None:
+        """Say it where it is seen: on the screen that covers this one, where that has a place for it."""
+        top = self.app.screen
+        (top if isinstance(top, AnsweringScreen) else self).say(text)
+
     def choose_view(self, view: str) -> None:
-        """Show one of the folded layout's views: `step`, `gpu` or `changes`."""
+        """Show one of the folded layout's views: `step`, `gpu` or `why`."""
         self._view = view
         # At once: each change of the screen's classes has every widget's style looked up again.
         self.update_classes({f"-view-{name}": name == view for name in VIEWS})
         self.call_after_refresh(self.redraw)
+
+    def next_span(self) -> float:
+        """Have the charts span the next longer time, after the longest the shortest; the seconds."""
+        self._span = (self._span + 1) % len(SPANS_S)
+        for chart in self.query(TimeChart):
+            chart.window_s = SPANS_S[self._span]
+        self.redraw()
+        return SPANS_S[self._span]
+
+    def size_classes(self) -> list[str]:
+        """The classes that the terminal's size gave to this screen."""
+        app = self.app
+        every = [name for _, name in (*(app.HORIZONTAL_BREAKPOINTS or ()), *(app.VERTICAL_BREAKPOINTS or ()))]
+        return [name for name in every if self.has_class(name)]
+
+    def own_costs(self) -> list[tuple[str, str]]:
+        """What this program itself takes."""
+        return costs_of(self.history.latest)
 
     def draw_at_once(self) -> None:
         """Show what a key did, without waiting for the next pull."""
@@ -133,23 +168,27 @@ class TrainingView(AnsweringScreen):
             self.call_after_refresh(self.redraw)
         width = self.size.width
         narrow = not self.has_class("-wide")
+        step = self.query_one("#step", StepPanel)
+        step.show_numbers(self.history, self.feed)
         state = self._state_word()
         if narrow:
             right = heading.status_short(self.feed, state)
             left = heading.identity(self.feed, width - 2 - width_of(right))
             self._line("#identity", heading.spread(list(left), right, width))
-            self._line("#numbers", heading.numbers(self.history, width))
+            self._line("#numbers", heading.numbers(self.history, step.step_ms, width))
         else:
             self._draw_head(state, width)
         self._line("#tabs", self._tabs(width))
         self._line("#keys", heading.keys_line(self._keys(), width))
         self.query_one("#message", MessageLine).stand(self._standing())
         self._draw_too_small()
+        self.query_one("#verdict", VerdictPanel).show_verdict(self.verdict)
         self.query_one("#workload", WorkloadPanel).show_data(
             self.feed.header.session.data, self.feed.settings
         )
         for panel in self._panels():
-            panel.show_numbers(self.history, self.feed)
+            if panel is not step:
+                panel.show_numbers(self.history, self.feed)
 
     def _draw_too_small(self) -> None:
         notice = self.query_one("#too-small", Lines)
@@ -193,8 +232,7 @@ class TrainingView(AnsweringScreen):
 
     def _tabs(self, width: int) -> Line:
         views = [("step", "Step"), ("gpu", "GPU" if self.history.gpu is not None else "Host")]
-        if not self.has_class("-wide"):
-            views.append(("changes", "Changes"))
+        views.append(("why", "Why"))
         data = self.feed.header.session.data or ""
         notes = [self.history.steadiness(), "synthetic data" if data.startswith("synthetic") else ""]
         return heading.tabs(views, self._view, ", ".join(note for note in notes if note), width)
@@ -202,7 +240,7 @@ class TrainingView(AnsweringScreen):
     def _keys(self) -> list[tuple[str, str]]:
         """The keys that can do something now."""
         over = self.feed.state in ("died", "finished")
-        words = {"restart": "start anew", "edit": "", "undo": "", "pause": ""} if over else {}
+        words = {"restart": "start anew", "edit": "", "apply": "", "undo": "", "pause": ""} if over else {}
         if self.feed.state == "paused":
             words["pause"] = "go on"
         if self.feed.recording is not None:

@@ -95,6 +95,8 @@ class ChangeList(Lines):
         if not self._items:
             return [*lines, [(self._empty, "dim")]]
         visible = list(reversed(self._items.values()))[:height]
+        if height - len(lines) == 1:
+            visible = [self._most_telling()]
         changes = [item.entry for item in visible if isinstance(item.entry, Change) and item.entry.ok]
         column = 2 + max(
             (length for length in map(width_of, map(_told, changes)) if length <= _MOST_FOR_CHANGE), default=0
@@ -103,7 +105,19 @@ class ChangeList(Lines):
             rows = 2 if height - len(lines) > 2 else 1
             newest = bool(changes) and item.entry is changes[0]
             lines += _lines_of(item, width, rows, newest, column)
+            if rows > 1:
+                lines += _learnt(item, width)
         return lines[:height]
+
+    def _most_telling(self) -> _Item:
+        """What to show on a single line: the newest entry, but a change with its effect before mere news."""
+        newest = next(reversed(self._items.values()))
+        for item in reversed(self._items.values()):
+            if isinstance(item.entry, Change):
+                return newest if item.immeasurable else item
+            if item.entry.level != "info" and item.entry.change is None:
+                break
+        return newest
 
 
 def _told(change: Change) -> str:
@@ -125,6 +139,14 @@ def _lines_of(item: _Item, width: int, rows: int, newest: bool, column: int) -> 
         [(time if number == 0 else indent, "dim"), (line, role)]
         for number, line in enumerate(wrapped(text, width - len(indent), rows))
     ]
+
+
+def _learnt(item: _Item, width: int) -> list[Line]:
+    """Where what was predicted missed: why."""
+    if item.effect is None or item.effect.learnt is None:
+        return []
+    indent = " " * width_of(f"{text_format.clock(item.entry.t)} ")
+    return [[indent, (line, "dim")] for line in wrapped(item.effect.learnt, width - len(indent), 2)]
 
 
 def _failure(change: Change) -> str:

@@ -97,7 +97,12 @@ def fit(text: str) -> str:
 
     The result may be longer or shorter than `text`: lay out what comes back, not what went in.
     """
-    if _chosen != "ascii" or text.isascii():
+    return in_ascii(text) if _chosen == "ascii" else text
+
+
+def in_ascii(text: str) -> str:
+    """`text` with every other character replaced, whatever set is chosen."""
+    if text.isascii():
         return text
     return "".join(character if character.isascii() else _ascii(character) for character in text)
 

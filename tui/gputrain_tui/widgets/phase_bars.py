@@ -1,4 +1,4 @@
-"""Where one step's time goes: a bar for the host and one for the device, divided into the phases."""
+"""Where one step's time goes, on one scale: a bar for what the host did, one for what the device did."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from gputrain_runner.timeline import PHASES, Phase
 
 from .. import format as text_format
+from .device_bar import device_bar
 from .glyphs import fit
 from .lines import Line, Lines, Role, Run
 from .proportions import SteadyNumber, ideal_bounds, steady_bounds
@@ -33,20 +34,26 @@ _NARROW_COLUMN = 6
 
 
 class PhaseBars(Lines):
-    """Title with the step time, host bar, device bar where device times exist, legend where there is room.
+    """Title with the step time, the host's phases, the device's work, and a legend where there is room.
 
-    Height comes from CSS: 1 or 2 for the bars alone, 3 with the title, 7 (5 without a device) with the
-    legend.
+    In the legend `span` is the time between the device's events around a phase: it contains what the device
+    waited for the host, which the device's bar shows as idle.
+
+    Height comes from CSS: 1 or 2 for the bars alone, 3 with the title, 6 or 7 with the legend.
     """
 
     DEFAULT_CSS = """
     PhaseBars { height: 3; }
     PhaseBars.-few-colours > .lines--segment { color: $foreground; }
+    PhaseBars.-earlier, PhaseBars.-earlier > .lines--segment-alt { color: $text-muted; }
+    PhaseBars.-earlier > .lines--strong { color: $text-muted; text-style: none; }
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._bounds: dict[str, list[int]] = {}
+        self._earlier = ""
+        self._shares: Sequence[tuple[str, float]] | None = None
         self.restart()
 
     def on_mount(self) -> None:
@@ -58,13 +65,16 @@ class PhaseBars(Lines):
         self._step = SteadyNumber()
         self._host: dict[str, SteadyNumber] = {name: SteadyNumber() for name in PHASES}
         self._device: dict[str, SteadyNumber] = {name: SteadyNumber() for name in PHASES}
-        self._busy: float | None = None
         self._known = False
         self._stray = 0
 
-    def show_step(
-        self, phases: Mapping[str, Phase] | None, step_ms: float | None, *, busy: float | None = None
-    ) -> None:
+    def show_device(self, shares: Sequence[tuple[str, float]] | None) -> None:
+        """Show how much of a step the device worked, and what it did else; None where that is not known."""
+        if shares != self._shares:
+            self._shares = shares
+            self.rebuild()
+
+    def show_step(self, phases: Mapping[str, Phase] | None, step_ms: float | None) -> None:
         """Show a sample's phases and mean step time; without phases what was shown before stays."""
         if phases is None:
             return
@@ -72,12 +82,26 @@ class PhaseBars(Lines):
             return
         self._known = True
         self._step.add(step_ms)
-        self._busy = busy
         for name in PHASES:
             phase = phases.get(name, Phase())
             self._host[name].add(phase.host_ms)
             self._device[name].add(phase.device_ms)
         self.rebuild()
+
+    @property
+    def step_ms(self) -> float | None:
+        """The step time as it is written; None where there is none of now."""
+        step_ms = self._step.value
+        if step_ms is None or self._earlier:
+            return None
+        return self._step.shown(_last_digit(step_ms))
+
+    def set_earlier(self, note: str) -> None:
+        """Say that what is shown is of earlier steps, dim and with this note; "" where it is of now."""
+        if note != self._earlier:
+            self._earlier = note
+            self.set_class(bool(note), "-earlier")
+            self.rebuild()
 
     def _strays(self, step_ms: float | None) -> bool:
         """True for a single step time far off, which is left out; a second one the same way begins anew."""
@@ -96,46 +120,42 @@ class PhaseBars(Lines):
         """As many of title, bars and legend as fit."""
         if not self._known:
             return [[("ONE STEP", "strong"), ("  not measured yet", "dim")]]
-        has_device = any(number.value for number in self._device.values())
-        bars = [self._bar("host", self._host, width, "segment")]
-        if has_device:
-            bars.append(self._bar("device", self._device, width, "segment-alt"))
+        bars = [self._host_bar(width), device_bar("device", self._shares, width, _LABEL_WIDTH)]
         lines: list[Line] = [self._title()] if height > len(bars) else []
         lines += bars
-        legend = self._legend(width, has_device)
-        if len(lines) + len(legend) <= height:
-            lines += [""] if len(lines) + len(legend) < height else []
-            lines += legend
-        return lines
+        legend = self._legend(width, height - len(lines))
+        if legend and len(lines) + len(legend) < height:
+            lines.append("")
+        return [*lines, *legend]
 
     def _title(self) -> Line:
         step_ms = self._step.value
         shown = self._step.shown(_last_digit(step_ms)) if step_ms is not None else None
-        busy: Run = (f"  busy {text_format.percent(self._busy)}" if self._busy is not None else "", "")
-        return [("ONE STEP  ", "strong"), (text_format.milliseconds(shown), "strong"), busy]
+        earlier: Run = (f"  {self._earlier}" if self._earlier else "", "dim")
+        return [("ONE STEP  ", "strong"), (text_format.milliseconds(shown), "strong"), earlier]
 
-    def _bar(self, label: str, numbers: Mapping[str, SteadyNumber], width: int, role: Role) -> Line:
-        """The label and a bar as long as the step; what its parts leave over stays blank."""
+    def _host_bar(self, width: int) -> Line:
+        """The label and a bar as long as the step, divided into its phases."""
+        label: Run = (padded("host", _LABEL_WIDTH), "dim")
         room = max(1, width - _LABEL_WIDTH)
-        amounts = {name: number.value for name, number in numbers.items() if number.value}
-        host_ms = sum(number.value or 0.0 for number in self._host.values())
-        rest = host_ms - sum(amounts.values())
-        parts = list(amounts.values())
-        if rest > 0.02 * host_ms:
-            parts.append(rest)
-        if not parts:
-            return [(padded(label, _LABEL_WIDTH), "dim")]
-        key = f"{label} {' '.join(amounts)}"
-        bounds = steady_bounds(ideal_bounds(parts, room - 1), self._bounds.get(key), room - 1)
+        amounts = {name: number.value for name, number in self._host.items() if number.value}
+        if not amounts:
+            return [label]
+        key = " ".join(amounts)
+        ideal = ideal_bounds(list(amounts.values()), room - 1)
+        bounds = steady_bounds(ideal, self._bounds.get(key), room - 1)
         self._bounds[key] = bounds
         widths = [end - start for start, end in zip([0, *bounds], bounds, strict=False)]
         segments = [
-            _segment(name, numbers[name], cells) for name, cells in zip(amounts, widths, strict=False)
+            _segment(name, self._host[name], cells) for name, cells in zip(amounts, widths, strict=False)
         ]
-        return [(padded(label, _LABEL_WIDTH), "dim"), ("".join(segments), role), ("▏", "dim")]
+        return [label, ("".join(segments), "segment"), ("▏", "dim")]
 
-    def _legend(self, width: int, has_device: bool) -> list[Line]:
-        """Names, milliseconds and shares under one another; narrow names where the full ones do not fit."""
+    def _legend(self, width: int, height: int) -> list[Line]:
+        """Names, milliseconds and shares under one another; narrow names where the full ones do not fit.
+
+        Without room for all rows, that of the shares, which the bar shows, is left out where there are spans.
+        """
         wide = width >= _LABEL_WIDTH + _LEGEND_COLUMN * len(PHASES)
         column = _LEGEND_COLUMN if wide else _NARROW_COLUMN
         if width < _LABEL_WIDTH + column * len(PHASES):
@@ -151,8 +171,12 @@ class PhaseBars(Lines):
             ("host", [_number(self._host[name]) for name in PHASES], ""),
             ("share", [text_format.percent(share) for share in shares], ""),
         ]
-        if has_device:
-            rows.append(("device", [_number(self._device[name]) for name in PHASES], ""))
+        if any(number.value for number in self._device.values()):
+            rows.append(("span", [_number(self._device[name]) for name in PHASES], ""))
+            if len(rows) > height:
+                del rows[2]
+        if len(rows) > height:
+            return []
         return [
             [
                 (padded(label, _LABEL_WIDTH), "dim"),

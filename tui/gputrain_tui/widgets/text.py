@@ -70,6 +70,37 @@ def shorten(text: str, width: int) -> str:
     return cut.rstrip(" ,;:") + ellipsis
 
 
+_PATH = re.compile(r"(?<!\S)(?:~|\.{1,2})?/[^\s/]+/\S+")
+"""A file's path within a text, with a folder that can be left out."""
+
+
+def short_path(path: str, width: int) -> str:
+    """`path` in `width` cells by leaving folders out in its middle, `~/…/sessions/x.json`.
+
+    The file's name always stays whole, so the result may be longer where the name alone is.
+    """
+    if cell_len(fit(path)) <= width:
+        return path
+    head, *folders, name = path.split("/")
+    # The last folders tell more than the first: they are left out last.
+    for first in range(1, len(folders) + 1):
+        short = "/".join([head, "…", *folders[first:], name])
+        if cell_len(fit(short)) <= width:
+            return short
+    return f"…/{name}"
+
+
+def with_short_paths(text: str, width: int) -> str:
+    """`text` with the paths in it shortened in their middle until it fits `width` cells."""
+    for match in reversed(list(_PATH.finditer(text))):
+        excess = cell_len(fit(text)) - width
+        if excess <= 0:
+            break
+        path = match[0]
+        text = text[: match.start()] + short_path(path, cell_len(fit(path)) - excess) + text[match.end() :]
+    return text
+
+
 def fitted(runs: Runs, width: int) -> Runs:
     """`runs` in at most `width` cells, ending in an ellipsis at a word's end where they are too long."""
     text = text_of(runs)
@@ -89,8 +120,11 @@ def fitted(runs: Runs, width: int) -> Runs:
 
 
 def wrapped(text: str, width: int, rows: int) -> list[str]:
-    """`text` on at most `rows` lines, broken at spaces; the last one ends in an ellipsis if it must."""
-    text = fit(text)
+    """`text` on at most `rows` lines, broken at spaces; the last one ends in an ellipsis if it must.
+
+    A file's path that is longer than a line gives way in its middle.
+    """
+    text = fit(_PATH.sub(lambda match: short_path(match[0], width), text))
     lines: list[str] = []
     while rows > len(lines) + 1 and cell_len(text) > width:
         cut = set_cell_size(text, width + 1)
@@ -99,7 +133,7 @@ def wrapped(text: str, width: int, rows: int) -> list[str]:
             break
         lines.append(text[:at])
         text = text[at:].lstrip(" ")
-    lines.append(shorten(text, width))
+    lines.append(shorten(with_short_paths(text, width), width))
     return lines
 
 

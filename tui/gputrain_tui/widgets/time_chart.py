@@ -44,19 +44,25 @@ class TimeChartPlot(Lines):
         self._scale = scale
         self._series = Series()
         self._window = Window()
+        self._below: Series | None = None
+        self._below_window = Window()
         self._now_s = 0.0
         self._markers: tuple[Marker, ...] = ()
         self._seen: object = None
         self._first_cell = 0
         self._grid: tuple[int, float] | None = None
 
-    def take(self, series: Series, now_s: float, markers: Sequence[Marker]) -> None:
+    def take(
+        self, series: Series, now_s: float, markers: Sequence[Marker], below: Series | None = None
+    ) -> None:
         """Draw these, unless nothing that can be seen has changed."""
-        seen = (id(series), series.version, self._cell_of(now_s), tuple(markers), self.window_s)
+        both = tuple((id(each), each.version) for each in (series, below) if each is not None)
+        seen = (both, self._cell_of(now_s), tuple(markers), self.window_s, self._scale)
         if seen == self._seen and not self.is_stale:
             return
         self._seen = seen
         self._series, self._now_s, self._markers = series, now_s, tuple(markers)
+        self._below = below
         self.rebuild()
 
     def build(self, width: int, height: int) -> Sequence[Line]:
@@ -65,15 +71,20 @@ class TimeChartPlot(Lines):
         first = self._advance(width, cell_s)
         kind = glyphs()
         per_cell = COLUMNS_PER_CELL[kind]
-        columns = self._window.columns(
-            self._series, first * per_cell - 1, width * per_cell + 1, cell_s / per_cell
-        )
+        wanted = (first * per_cell - 1, width * per_cell + 1, cell_s / per_cell)
+        columns = self._window.columns(self._series, *wanted)
+        below = None if self._below is None else self._below_window.columns(self._below, *wanted)
         top = self._scale.follow(columns[1:])
         self._on_top(top)
-        rows: list[Line] = list(rows_of(columns, self.plot_rows(height), top, kind))
+        rows: list[Line] = list(rows_of(columns, self.plot_rows(height), top, kind, below))
         if len(rows) < height:
             rows.append(axis_runs(first, width, cell_s, self._markers))
         return rows
+
+    def set_scale(self, scale: Scale) -> None:
+        """Draw in another range from now on."""
+        self._scale = scale
+        self.rebuild()
 
     def plot_rows(self, height: int) -> int:
         """Rows of dots in so many rows: the axis needs two above it to be worth its own."""
@@ -119,6 +130,7 @@ class TimeChart(Widget):
         """`y_max` None: the range follows the values in 1-2-5 steps, from 0; `label_width` in cells."""
         super().__init__(id=id, classes=classes)
         self._y_format = y_format
+        self._y_max = y_max
         self._label_width = label_width
         self._labelled_for: tuple[float, int] | None = None
         self._labels = Lines(classes="time-chart--scale") if axis else None
@@ -141,9 +153,29 @@ class TimeChart(Widget):
         self._plot.window_s = seconds
         self._plot.rebuild()
 
-    def show(self, series: Series, now_s: float, markers: Sequence[Marker] = ()) -> None:
-        """Draw what is new, at 1-2 Hz; `now_s` in the series' time. Nothing happens while not displayed."""
-        self._plot.take(series, now_s, markers)
+    @property
+    def y_max(self) -> float | None:
+        """The top of the range; None where it follows the values."""
+        return self._y_max
+
+    @y_max.setter
+    def y_max(self, value: float | None) -> None:
+        if value != self._y_max:
+            self._y_max = value
+            self._plot.set_scale(Scale(value))
+
+    def show(
+        self,
+        series: Series,
+        now_s: float,
+        markers: Sequence[Marker] = (),
+        below: Series | None = None,
+    ) -> None:
+        """Draw what is new, at 1-2 Hz; `now_s` in the series' time. Nothing happens while not displayed.
+
+        `below`: a second series in the same range, drawn as a filled area.
+        """
+        self._plot.take(series, now_s, markers, below)
 
     @property
     def text(self) -> str:

@@ -12,7 +12,8 @@ each batch size would cost seconds after every change.
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 import torch
@@ -54,6 +55,62 @@ def set_flags(precision: str) -> None:
         warnings.simplefilter("ignore")  # That there is a newer interface.
         torch.backends.cuda.matmul.allow_tf32 = allow
         torch.backends.cudnn.allow_tf32 = allow
+
+
+def allow_tf32_products(allow: bool) -> None:
+    """Let float32 matrix products alone use TF32, or not; within `product_switches_kept`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.backends.cuda.matmul.allow_tf32 = allow
+
+
+@contextmanager
+def product_switches_kept() -> Iterator[None]:
+    """Whatever is inside does to the arithmetic of matrix products: afterwards it is as it was.
+
+    That a user's own code had set the newer interface, or a mixture, is kept as well: first what the old
+    interface said, then what of the newer one that did not bring back.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        allowed, precision = _read_old()
+        newer = {name: products.fp32_precision for name, products in _with_newer_switch().items()}
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if allowed is not None:
+                torch.backends.cuda.matmul.allow_tf32 = allowed
+            if precision is not None and _read_old()[1] != precision:
+                torch.set_float32_matmul_precision(precision)
+            for name, products in _with_newer_switch().items():
+                if products.fp32_precision != newer[name]:
+                    products.fp32_precision = newer[name]
+
+
+def _read_old() -> tuple[bool | None, str | None]:
+    """What the old interface to products says; None what it refuses to since the newer one was set."""
+    allowed, precision = None, None
+    with suppress(RuntimeError):
+        allowed = torch.backends.cuda.matmul.allow_tf32
+    with suppress(RuntimeError):
+        precision = torch.get_float32_matmul_precision()
+    return allowed, precision
+
+
+def _with_newer_switch() -> dict[str, Any]:
+    """What has the newer interface's switch for matrix products, by name; nothing in an older PyTorch."""
+    backends: Any = torch.backends
+    found = {"cuda": backends.cuda.matmul, "mkldnn": getattr(backends.mkldnn, "matmul", None)}
+    return {name: products for name, products in found.items() if _has_newer_switch(products)}
+
+
+def _has_newer_switch(products: Any) -> bool:
+    try:
+        return isinstance(products.fp32_precision, str)
+    except (AttributeError, AssertionError):
+        return False
 
 
 def flags() -> Flags:

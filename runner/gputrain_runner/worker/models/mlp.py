@@ -48,7 +48,7 @@ def build(model: MlpModel, size: str) -> nn.Sequential:
     linear = _LINEAR[model.initialisation]
     layers: list[nn.Module] = []
     width = model.inputs
-    for units in _hidden(model, size):
+    for units in model.hidden(size):
         layers += [linear(width, units), _ACTIVATIONS[model.activation]()]
         if model.dropout:
             layers.append(nn.Dropout(model.dropout))
@@ -62,10 +62,3 @@ def build(model: MlpModel, size: str) -> nn.Sequential:
 def example_inputs(model: MlpModel, samples: int) -> Tensor:
     """Inputs (samples, model.inputs)."""
     return torch.zeros(samples, model.inputs)
-
-
-def _hidden(model: MlpModel, size: str) -> list[int]:
-    for rung in model.sizes:
-        if rung.name == size:
-            return rung.hidden
-    raise KeyError(size)

@@ -1,0 +1,1 @@
+"""Recordings and sweeps as pages and texts for people."""

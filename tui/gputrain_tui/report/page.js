@@ -1,0 +1,55 @@
+// Draws the charts one after another, so that the page can be read meanwhile; those of a group are zoomed together.
+"use strict";
+(() => {
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const config = {
+    displaylogo: false,
+    responsive: true,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+  };
+  const groups = {};
+  let linking = false;
+
+  function zoomTogether(box, group) {
+    box.on("plotly_relayout", (event) => {
+      const zoomed = "xaxis.range[0]" in event;
+      if (linking || !(zoomed || event["xaxis.autorange"])) return;
+      linking = true;
+      const range = zoomed ? [event["xaxis.range[0]"], event["xaxis.range[1]"]] : box.fullRange;
+      const others = groups[group].filter((other) => other !== box || !zoomed);
+      Promise.all(others.map((other) => Plotly.relayout(other, { "xaxis.range": range.slice() }))).finally(() => {
+        linking = false;
+      });
+    });
+  }
+
+  // On paper the picture is scaled as a whole: it needs to know its own size.
+  function keepShape(box) {
+    const { width, height } = box._fullLayout;
+    box.style.setProperty("--ratio", `${width} / ${height}`);
+    for (const svg of box.querySelectorAll(".main-svg")) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+
+  async function draw(chart) {
+    const box = document.getElementById(chart.id);
+    await Plotly.newPlot(box, chart.data, chart.layout, config);
+    keepShape(box);
+    box.on("plotly_afterplot", () => keepShape(box));
+    if (chart.group) {
+      box.fullRange = chart.layout.xaxis.range;
+      (groups[chart.group] ||= []).push(box);
+      zoomTogether(box, chart.group);
+    }
+  }
+
+  async function drawAll() {
+    for (const chart of charts) {
+      await draw(chart);
+      await new Promise((next) => setTimeout(next, 0));
+    }
+    document.documentElement.dataset.drawn = String(charts.length);
+    document.documentElement.dataset.drawnMs = String(Math.round(performance.now()));
+  }
+
+  drawAll();
+})();
