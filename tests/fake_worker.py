@@ -41,7 +41,7 @@ from gputrain_runner.protocol import (
     encode,
 )
 from gputrain_runner.settings import Settings, Value
-from gputrain_runner.timeline import Device, Phase, StepMs, Validation
+from gputrain_runner.timeline import Device, KindOfWork, Phase, Profile, StepMs, Validation
 
 BEGAN = 1000.0
 """What the made-up clock says first."""
@@ -87,16 +87,33 @@ def made_up_ceilings(device: str) -> Ceilings:
     )
 
 
+def _phases(**host_ms: float) -> dict[str, Phase]:
+    return {name: Phase(host_ms=took) for name, took in host_ms.items()}
+
+
+WAITING = Profile(
+    steps=5, step_ms=25.0, work_ms=4.0, launches=40, work={"matmul": KindOfWork(ms=4.0, count=40)}
+)
+"""The burst of a training that waits for its data."""
+
+
 class FakeWorker:
     """Trains nothing, but says so."""
 
     def __init__(
-        self, control_fd: int, report_fd: int, devices: list[str], epoch_steps: int, mute_probe: bool = False
+        self,
+        control_fd: int,
+        report_fd: int,
+        devices: list[str],
+        epoch_steps: int,
+        mute_probe: bool = False,
+        waits: bool = False,
     ) -> None:
         self._control_fd, self._report_fd = control_fd, report_fd
         self._devices = devices
         self._epoch_steps = epoch_steps
         self._mute_probe = mute_probe
+        self._waits = waits
         self._now = BEGAN
         self._step = 0
         self._samples = 0
@@ -249,7 +266,10 @@ class FakeWorker:
             steps_per_s=40.0,
             step_ms=StepMs(p50=25.0, p95=26.0, mean=25.0),
             loss=10.0 / self._step,
-            phases={"forward": Phase(host_ms=10.0), "other": Phase(host_ms=15.0)},
+            phases=_phases(data=20.0, forward=4.0, other=1.0)
+            if self._waits
+            else _phases(forward=10.0, other=15.0),
+            profile=WAITING if self._waits and index == 3 else None,
             dispatch_ms=20.0,
             flops_per_s=per_s * 1e3,
             memory=None,
@@ -305,6 +325,7 @@ def main() -> int:
     parser.add_argument("--epoch-steps", type=int, default=100)
     parser.add_argument("--deaf", action="store_true", help="take Start alone, and never end by itself")
     parser.add_argument("--mute-probe", action="store_true", help="never answer a probe")
+    parser.add_argument("--waits", action="store_true", help="four fifths of a step are spent on its data")
     parser.add_argument("--leave-child", action="store_true", help="fork a child that holds the pipes")
     options = parser.parse_args()
     if options.deaf:
@@ -314,7 +335,7 @@ def main() -> int:
         os._exit(0)
     devices = options.devices.split(",")
     fds = options.control_fd, options.report_fd
-    return FakeWorker(*fds, devices, options.epoch_steps, options.mute_probe).run(options.deaf)
+    return FakeWorker(*fds, devices, options.epoch_steps, options.mute_probe, options.waits).run(options.deaf)
 
 
 if __name__ == "__main__":

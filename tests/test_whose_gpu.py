@@ -6,6 +6,7 @@ import os
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 from simulated_driver.cards import H200, card
 from simulated_driver.driver import SimulatedDriver
@@ -55,35 +56,37 @@ def test_panels_follow_the_device_in_cudas_order(simulated_driver: SimulatedDriv
 
 
 def test_memory_of_this_program_and_of_others(simulated_driver: SimulatedDriver, tmp_path: Path) -> None:
-    simulated_driver.cards(card(H200, uuid="GPU-cuda:0"))
+    another = os.getpid()
+    theirs = {another: 6 * GIB}
+    simulated_driver.cards(card(H200, processes(theirs, graphics=theirs), uuid="GPU-cuda:0"))
     with PlayedApp(simulated_driver.environment(), tmp_path / "recording.json") as app:
+        reading = app.until(lambda reading: has_processes(reading, 1))
+        name = Path(f"/proc/{another}/comm").read_text().strip()
+        row = {"pid": another, "name": name, "memory_bytes": 6 * GIB, "ours": False}
+        assert reading["gpus"][0]["detail"]["processes"] == [row]
         app.begin()
-        worker, another = app.worker_pid(), os.getpid()
-        simulated_driver.change(
-            0, processes({worker: 40 * GIB, another: 6 * GIB}, graphics={another: 6 * GIB, 4194001: None})
-        )
-        reading = app.until(
-            lambda reading: bool(reading["gpus"] and reading["gpus"][0]["detail"]["processes"])
-        )
-        [gpu] = reading["gpus"]
-        # A process of another system is there: what it has, nobody can say.
-        assert gpu["memory_others_bytes"] is None
-        simulated_driver.change(
-            0, processes({worker: 40 * GIB, another: 6 * GIB}, graphics={another: 6 * GIB})
-        )
-        reading = app.until(lambda reading: reading["gpus"][0]["memory_others_bytes"] is not None)
-        [gpu] = reading["gpus"]
-        assert gpu["memory_ours_bytes"] == 40 * GIB
-        assert gpu["memory_others_bytes"] == 6 * GIB
-        told = {each["pid"]: each for each in gpu["detail"]["processes"]}
-        assert set(told) == {worker, another}
-        assert (told[worker]["ours"], told[another]["ours"]) == (True, False)
-        assert told[another]["name"] == Path(f"/proc/{another}/comm").read_text().strip()
+        worker = app.worker_pid()
+        simulated_driver.change(0, processes({worker: 40 * GIB, **theirs}, graphics=theirs))
+        [gpu] = app.until(lambda reading: has_processes(reading, 2))["gpus"]
+        assert (gpu["memory_ours_bytes"], gpu["memory_others_bytes"]) == (40 * GIB, 6 * GIB)
+        ours = {each["pid"]: each["ours"] for each in gpu["detail"]["processes"]}
+        assert ours == {worker: True, another: False}
         app.take_steps()
         screen = app.screen("g")
+        # A process of another system, as a container's host: what is whose, nobody can say.
+        simulated_driver.change(0, processes({worker: 40 * GIB, 4194001: 6 * GIB}))
+        app.until(lambda reading: reading["gpus"][0]["memory_others_bytes"] is None)
+        app.take_steps()
+        unknown = app.screen()
     assert re.search(r"this program +40 GiB", screen), screen
     assert re.search(r"others +6\.0 GiB", screen), screen
     assert re.search(rf"{another} +6\.0 GiB", screen), screen
+    assert re.search(r"others +n/a", unknown), unknown
+
+
+def has_processes(reading: dict[str, Any], count: int) -> bool:
+    """Whether the first GPU's processes are known, and so many."""
+    return bool(reading["gpus"]) and len(reading["gpus"][0]["detail"]["processes"] or ()) == count
 
 
 def test_process_rows_of_another_size_are_left_out(simulated_driver: SimulatedDriver, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from . import ceilings, settings, timeline
+from . import ceilings, hardware, settings, timeline
 from .timeline import Recording
 
 _ID = "urn:gputrain-tui:recording:1"
@@ -56,7 +56,7 @@ def _field_descriptions() -> dict[str, dict[str, str]]:
     msgspec takes the structs' docstrings into the schema; the fields' are only in the source.
     """
     found: dict[str, dict[str, str]] = {}
-    for module in (ceilings, settings, timeline):
+    for module in (ceilings, hardware, settings, timeline):
         for node in ast.parse(inspect.getsource(module)).body:
             struct = getattr(module, node.name, None) if isinstance(node, ast.ClassDef) else None
             if isinstance(node, ast.ClassDef) and isinstance(struct, type) and issubclass(struct, Struct):

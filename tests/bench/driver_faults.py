@@ -39,12 +39,10 @@ def _steps(running: Running) -> int:
 
 
 def _key_s(terminal: Terminal) -> float:
-    """How long the help takes to appear."""
-    shown = terminal.text
-    terminal.send("?")
-    seconds = _wait(lambda: terminal.text != shown, 10.0)
-    terminal.send("\x1b")
-    return seconds
+    """How long the mark takes to move to the next setting."""
+    terminal.wait_for("▸ batch size")
+    terminal.send("\x1b[B")
+    return _wait(lambda: "▸ model size" in terminal.text, 10.0)
 
 
 def measure_fault(scenario: Scenario, seconds: float, folder: Path) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ def _measure(case: Case, environment: Mapping[str, str] | None, seconds: float) 
 
 
 def _watch(running: Running, seconds: float) -> tuple[float, float, float, int]:
-    """CPU in percent of a core, bytes a second, memory in MB, and GPUs in the newest sample."""
+    """CPU in percent of a core, bytes a second, memory in MB, and the GPUs that were told of."""
     screen = psutil.Process(running.terminal.pid)
     cpu_before, bytes_before, began = screen.cpu_times(), running.terminal.bytes_received, time.monotonic()
     time.sleep(seconds)
@@ -112,8 +112,15 @@ def _watch(running: Running, seconds: float) -> tuple[float, float, float, int]:
     cpu = screen.cpu_times()
     used_s = cpu.user + cpu.system - cpu_before.user - cpu_before.system
     bytes_per_s = (running.terminal.bytes_received - bytes_before) / elapsed_s
-    samples = [entry for entry in running.timeline() if entry["kind"] == "sample"]
-    return used_s / elapsed_s * 100, bytes_per_s, screen.memory_info().rss / 1e6, len(samples[-1]["gpus"])
+    # A sample tells of the GPUs that do not train only what is new.
+    gpus = {
+        gpu["index"]
+        for entry in running.timeline()
+        if entry["kind"] == "sample"
+        for gpu in entry["gpus"]
+        if gpu["utilisation"] is not None
+    }
+    return used_s / elapsed_s * 100, bytes_per_s, screen.memory_info().rss / 1e6, len(gpus)
 
 
 @contextmanager

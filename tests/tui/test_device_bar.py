@@ -36,6 +36,13 @@ def test_what_each_part_is_stands_in_it() -> None:
     )
 
 
+def test_without_room_for_all_reasons_the_main_one_is_told() -> None:
+    shares = [("operators", 0.5), ("waits for data", 0.2), ("Python and dispatch", 0.3)]
+    assert (
+        drawn(shares, 78) == "device [operators 50 %                    ]▏Python and dispatch 30 %          ▏"
+    )
+
+
 def test_a_small_part_is_told_in_the_large_one() -> None:
     assert drawn([("busy", 0.04), ("idle", 0.96)], 40) == "device []▏busy 4 %  idle 96 %           ▏"
     assert drawn([("busy", 0.97), ("idle", 0.03)], 40) == "device [busy 97 %  idle 3 %           ]▏▏"
@@ -92,7 +99,8 @@ def test_on_a_cpu_it_works_or_waits_for_python() -> None:
 
 def test_a_cpu_that_waits_for_data_says_so() -> None:
     share = DeviceShare()
-    share.take(with_data(4.1, profile=profile(4.0, supply_ms=0.1)))
+    loader = SETTINGS.with_value("data_path", "loader")
+    share.take(with_data(4.1, settings=loader, profile=profile(4.0, supply_ms=0.1)))
     assert share.shares is not None
     assert [name for name, _ in share.shares] == ["operators", "waits for data", "Python and dispatch"]
     assert [part for _, part in share.shares] == pytest.approx([0.4, 0.4, 0.2])

@@ -128,7 +128,7 @@ async def test_everything_the_driver_tells_can_be_seen() -> None:
     async with training(session, (160, 60)) as pilot:
         await opened(pilot)
         whole = await drawn(pilot)
-        found = [{name: 30.0 if name == "age_s" else None} for name in fields(Gpu)]
+        found: list[dict[str, object]] = [{name: 30.0 if name == "age_s" else None} for name in fields(Gpu)]
         found += [
             {"detail": structs.replace(DETAIL, **{name: [] if name == "denied" else None})}
             for name in fields(GpuDetail)

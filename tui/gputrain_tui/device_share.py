@@ -13,6 +13,8 @@ Share = tuple[str, float]
 
 _WORTH_TELLING = 0.05
 """A CPU's wait for data is told apart from here on."""
+_GATHERED_ELSEWHERE = ("loader", "prefetch")
+"""Data paths on which the training thread waits for another; on the others it puts data together itself."""
 
 
 class DeviceShare:
@@ -42,7 +44,7 @@ def _on_cpu(sample: Sample, profile: Profile) -> list[Share]:
         if name in ("data", "h2d") and phase.host_ms is not None
     )
     waiting = max(0.0, supply_ms - (profile.supply_ms or 0.0)) / profile.step_ms
-    if waiting < _WORTH_TELLING:
+    if waiting < _WORTH_TELLING or sample.settings.data_path not in _GATHERED_ELSEWHERE:
         return [("operators", working), ("Python and dispatch", 1 - working)]
     waiting = min(waiting, 1 - working)
     return [

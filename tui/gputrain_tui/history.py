@@ -13,7 +13,7 @@ from gputrain_runner.feed import Feed
 from gputrain_runner.timeline import Change, Entry, Gpu, Sample, Validation
 
 from . import format
-from .known_gpus import KnownGpu, KnownGpus
+from .known_gpus import KnownGpu, KnownGpus, key_of
 from .series import Series
 from .widgets.time_chart import Marker
 
@@ -22,8 +22,6 @@ NUMBERS_WINDOW_S = 2.0
 RATE_WINDOW_S = 10.0
 """The spread of the rate is taken over so long."""
 FEWEST_FOR_SPREAD = 5
-
-
 DRIVER_CALLS = "driver calls"
 
 
@@ -103,7 +101,7 @@ class History:
         """The same for a figure of the GPU shown."""
 
         def of_sample(sample: Sample) -> float | None:
-            gpu = self._gpu_of(sample)
+            gpu = self._shown_in(sample)
             return None if gpu is None else read(gpu)
 
         return self.number(of_sample)
@@ -152,12 +150,21 @@ class History:
             self.validation = sample.validation
         for name, read in SAMPLE_SERIES.items():
             self.series[name].append(sample.t, read(sample))
-        self.gpus.take(sample, self.trains)
-        gpu = self._gpu_of(sample)
-        if gpu is not None:
-            self.shown = self.gpus.of(gpu)
-        for name, read_gpu in GPU_SERIES.items():
-            self.series[name].append(sample.t, None if gpu is None else read_gpu(gpu))
+        self._take_gpus(sample)
 
-    def _gpu_of(self, sample: Sample) -> Gpu | None:
-        return next(filter(self.trains, sample.gpus), sample.gpus[0] if sample.gpus else None)
+    def _take_gpus(self, sample: Sample) -> None:
+        self.gpus.take(sample, self.trains)
+        before, self.shown = self.shown, self.gpus.chosen(self.trains)
+        gpu = self._shown_in(sample)
+        if gpu is None and sample.gpus:
+            return  # There is news of others alone.
+        another = before is not None and before is not self.shown
+        for name, read in GPU_SERIES.items():
+            # A gap where the curve goes on with another GPU.
+            self.series[name].append(sample.t, None if gpu is None or another else read(gpu))
+
+    def _shown_in(self, sample: Sample) -> Gpu | None:
+        if self.shown is None:
+            return None
+        key = key_of(self.shown.gpu)
+        return next((gpu for gpu in sample.gpus if key_of(gpu) == key), None)

@@ -55,7 +55,7 @@ class KnownGpu:
 
 
 class KnownGpus:
-    """All of them, in the order in which the driver lists them."""
+    """All of them. A sample need not have every one: of those that do not train it tells only what is new."""
 
     def __init__(self) -> None:
         self._known: dict[Key, KnownGpu] = {}
@@ -69,12 +69,17 @@ class KnownGpus:
             self._known[key].take(gpu, sample.t, sample.memory if trains(gpu) else None)
 
     def all(self) -> list[KnownGpu]:
-        """Every GPU that was ever listed."""
-        return list(self._known.values())
+        """Every GPU that was ever listed, by their numbers."""
 
-    def of(self, gpu: Gpu) -> KnownGpu | None:
-        """What is known of this one."""
-        return self._known.get(key_of(gpu))
+        def number(known: KnownGpu) -> tuple[int, int]:
+            return known.gpu.index, -1 if known.gpu.mig is None else known.gpu.mig
+
+        return sorted(self._known.values(), key=number)
+
+    def chosen(self, trains: Callable[[Gpu], bool]) -> KnownGpu | None:
+        """The one that trains, or else the first; None where there is none."""
+        gpus = self.all()
+        return next((known for known in gpus if trains(known.gpu)), gpus[0] if gpus else None)
 
 
 def key_of(gpu: Gpu) -> Key:

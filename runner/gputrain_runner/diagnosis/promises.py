@@ -69,12 +69,14 @@ def _of_data(before: Inputs, after: Inputs, less: bool) -> str:
     rest_before, rest_after = before.step_ms - waits_before, after.step_ms - waits_after
     if less and waits_after > (1 - SAME) * waits_before:
         return (
-            f"waiting for the batch took {words.ms(waits_after)} as before ({words.ms(waits_before)}): it was "
+            f"waiting for the batch took {words.ms(waits_after)} as before ({words.ms(waits_before)}): it "
+            "was "
             "overlapped already, or the data themselves are slow to come"
         )
     if less and rest_after > (1 + SAME) * rest_before:
         return (
-            f"the wait fell from {words.ms(waits_before)} to {words.ms(waits_after)}, but the rest of the step "
+            f"the wait fell from {words.ms(waits_before)} to {words.ms(waits_after)}, but the rest of the "
+            "step "
             f"grew from {words.ms(rest_before)} to {words.ms(rest_after)}: it had been overlapped"
         )
     return ""

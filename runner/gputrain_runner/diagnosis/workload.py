@@ -67,7 +67,7 @@ def _numbers_bytes(numbers: user_data.Numbers) -> int:
 
 
 def _sequence_steps(preset: Preset) -> int | None:
-    """Steps in time: in a user's own data, the first dimension of a sample that is a table or a row of words."""
+    """Steps in time: of a user's data, the first dimension of a sample that is a table or a row of words."""
     model, data = preset.model, preset.data
     if isinstance(model, text_models.HierBiLstmModel):
         return model.longest_sentence + model.longest_document

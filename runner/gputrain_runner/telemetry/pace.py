@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable
+from statistics import median_low
 from threading import Lock
 
 TOTAL = 0.01
@@ -45,7 +46,7 @@ class Pace:
     def settle(self) -> None:
         """Weigh all questions anew; called once a round."""
         with self._lock:
-            load = sum(min(self._costs[question]) / self._alone_s(question) for question in self._costs)
+            load = sum(self._cost_s(question) / self._alone_s(question) for question in self._costs)
             self._stretch = max(1.0, load / TOTAL)
 
     def period_s(self, question: Hashable) -> float:
@@ -54,4 +55,7 @@ class Pace:
             return self._alone_s(question) * self._stretch
 
     def _alone_s(self, question: Hashable) -> float:
-        return max(self._wanted_s[question], min(self._costs[question]) * self.gpus / EACH)
+        return max(self._wanted_s[question], self._cost_s(question) * self.gpus / EACH)
+
+    def _cost_s(self, question: Hashable) -> float:
+        return median_low(self._costs[question])

@@ -18,7 +18,6 @@ from ..protocol import (
     Resumed,
     Said,
     Start,
-    Started,
     Stop,
 )
 from ..settings import RULES, Value, without_effect
@@ -29,7 +28,7 @@ from .devices import synchronize
 from .execution import precision
 from .limits import Limits
 from .link import Link
-from .reports import Window, finite
+from .reports import Window, finite, started
 from .trainer import Trainer
 from .validation import ValidationPass
 
@@ -263,20 +262,7 @@ class StepLoop:
         return progress
 
     def _say_started(self) -> None:
-        dataset = self._trainer.dataset
-        validation = dataset.validation
-        self._link.send(
-            Started(
-                at=time.monotonic(),
-                settings=self._trainer.settings,
-                data=dataset.description,
-                synthetic=dataset.synthetic,
-                parameters=self._trainer.parameters,
-                training_samples=len(dataset.training),
-                validation_samples=0 if validation is None else len(validation),
-                flags=precision.flags(),
-            )
-        )
+        self._link.send(started(self._trainer))
         if self._trainer.settings.execution == "compiled":
             self._say_it_compiles()
 

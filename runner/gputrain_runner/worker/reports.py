@@ -8,9 +8,10 @@ import time
 import torch
 from torch import Tensor
 
-from ..protocol import Progress
+from ..protocol import Progress, Started
 from ..timeline import Memory, Validation
 from .describe import flops_per_sample
+from .execution import precision
 from .trainer import Trainer
 
 SETTLING_STEPS = 10
@@ -143,6 +144,21 @@ class Window:
         if key not in self._flops_per_sample:
             self._flops_per_sample[key] = flops_per_sample(self._trainer.preset, *key)
         return self._flops_per_sample[key]
+
+
+def started(trainer: Trainer) -> Started:
+    """What is built, just before the first step."""
+    dataset = trainer.dataset
+    return Started(
+        at=time.monotonic(),
+        settings=trainer.settings,
+        data=dataset.description,
+        synthetic=dataset.synthetic,
+        parameters=trainer.parameters,
+        training_samples=len(dataset.training),
+        validation_samples=0 if dataset.validation is None else len(dataset.validation),
+        flags=precision.flags(),
+    )
 
 
 def finite(value: float | None) -> float | None:

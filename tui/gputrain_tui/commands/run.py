@@ -38,6 +38,10 @@ is complete).
 """
 
 
+ALLOWABLE = ("batch_size", "precision")
+"""What `--allow` may name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A run as the command line asks for it."""
@@ -55,6 +59,10 @@ class Plan:
     """Where to; None: the default place."""
     probe: bool = False
     """Measure the machine's ceilings before training."""
+    diagnose: bool = False
+    """Have the remedies of the diagnosis tried, one after another."""
+    allow: tuple[str, ...] = ()
+    """Settings that a diagnosis may turn though they change the training."""
     json: bool = False
     command: list[str]
     """The command line, for the recording."""
@@ -63,6 +71,10 @@ class Plan:
 def main(arguments: Sequence[str]) -> int:
     """Train without a screen."""
     plan = read_plan(arguments)
+    if plan.diagnose:
+        from .diagnose import run as diagnose
+
+        return diagnose(plan)
     from .headless import run
 
     return run(plan)
@@ -85,9 +97,27 @@ def read_plan(arguments: Sequence[str]) -> Plan:
         record=options.record is not None,
         record_path=record_path(options),
         probe=options.probe,
+        diagnose=_diagnose(options),
+        allow=tuple(options.allow),
         json=options.json,
         command=["gputrain-tui", "run", *arguments],
     )
+
+
+def _diagnose(options: argparse.Namespace) -> bool:
+    """Whether the diagnosis is to act; UsageError where other options do not go with that."""
+    if not options.diagnose:
+        if options.allow:
+            raise UsageError(
+                "--allow: it says what --diagnose may turn; without --diagnose nothing is turned"
+            )
+        return False
+    for name in ("steps", "epochs"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name}: --diagnose ends by itself; --seconds bounds it")
+    if options.at:
+        raise UsageError("--at: --diagnose chooses itself what is changed")
+    return True
 
 
 def _parser() -> Parser:
@@ -129,6 +159,18 @@ def _parser() -> Parser:
         action="store_true",
         help="measure before training what the device and the CPU can do at most (about 10 s each)",
     )
+    what.add_argument(
+        "--diagnose",
+        action="store_true",
+        help="find the bottleneck, try what is said to help, keep what does, and tell what came of it",
+    )
+    what.add_argument(
+        "--allow",
+        metavar="NAMES",
+        type=_allowed,
+        default=[],
+        help="what --diagnose may turn though it changes the training: batch_size, precision, or both",
+    )
     what.add_argument("--json", action="store_true", help="print the summary alone on stdout, as JSON")
     return parser
 
@@ -143,6 +185,13 @@ def _add_length_options(parser: Parser) -> None:
         type=whole_number(1),
         help="stop after so many epochs, each with its validation",
     )
+
+
+def _allowed(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(name in ALLOWABLE for name in names):
+        raise argparse.ArgumentTypeError(f"found {text!r}, allowed: {', '.join(ALLOWABLE)}")
+    return names
 
 
 def _preset_missing(options: argparse.Namespace) -> str:

@@ -24,7 +24,7 @@ BLUE, ORANGE, GREEN, SKY, RED, PINK, GREY = (
     "#c470a4",
     "#9097a0",
 )
-"""After Okabe and Ito, told apart by colour-blind eyes; light enough for dark pages, dark enough for white."""
+"""After Okabe and Ito, told apart by colour-blind eyes; for dark pages and white ones."""
 
 OF_PHASE = {
     "data": ORANGE,
@@ -61,13 +61,17 @@ class Times:
     """When, and what to write there."""
 
 
+_MONTH_MS = 31 * 86_400_000
+"""Plotly takes numbers below 10,000 on a time axis for years, so a session cannot begin at 0."""
+_LENGTHS = ((86_400.0, "day %-d, %H:%M"), (3600.0, "%H:%M:%S"), (0.0, "%M:%S"))
+"""How times are written on the axis of a session of at least so many seconds."""
 MOST_NUMBERED = 40
 """With more changes than this their numbers would cover each other."""
 
 
-def milliseconds(t: Iterable[float]) -> list[int]:
-    """Seconds as the time axis takes them."""
-    return [round(value * 1e3) for value in t]
+def moments(t: Iterable[float]) -> list[int]:
+    """Seconds as the time axis takes them: ms since 1970, the session's beginning a first of a month."""
+    return [_MONTH_MS + round(value * 1e3) for value in t]
 
 
 def rounded(values: Iterable[float], scale: float = 1.0) -> list[float | None]:
@@ -94,7 +98,7 @@ def line(
         "mode": "lines+markers" if known < 30 else "lines",
         "marker": {"size": 4},
         "name": name,
-        "x": milliseconds(kept_t),
+        "x": moments(kept_t),
         "y": rounded(kept, scale),
         "line": {"color": colour, "width": 1.4, **style},
         "hovertemplate": f"%{{y:{digits}}} {unit}".rstrip(),
@@ -107,7 +111,7 @@ def level(t: tuple[float, float], value: float, name: str, *, unit: str = "", di
         "type": "scatter",
         "mode": "lines",
         "name": name,
-        "x": milliseconds(t),
+        "x": moments(t),
         "y": rounded([value, value]),
         "line": {"color": GREY, "width": 1.2, "dash": "dot"},
         "hovertemplate": f"%{{y:{digits}}} {unit}".rstrip(),
@@ -119,21 +123,38 @@ def stacked(
 ) -> list[Trace]:
     """Areas on top of each other, thinned to means: they add up."""
     kept_t, kept = means(t, list(parts.values()))
-    x = milliseconds(kept_t)
+    rows = _without_gaps(kept_t, list(zip(*kept, strict=True)))
+    x = moments(at for at, _ in rows)
     return [
         {
             "type": "scatter",
             "mode": "lines",
             "stackgroup": "one",
-            "stackgaps": "infer zero",
             "name": name,
             "x": x,
-            "y": rounded(values),
+            "y": rounded(row[number] for _, row in rows),
             "line": {"color": colours[name], "width": 0.5},
             "hovertemplate": "%{y:.3~f} ms",
         }
-        for name, values in zip(parts, kept, strict=True)
+        for number, name in enumerate(parts)
     ]
+
+
+def _without_gaps(
+    t: Sequence[float], rows: Sequence[tuple[float, ...]]
+) -> list[tuple[float, tuple[float, ...]]]:
+    """Rows for stacked areas: those where nothing was measured leave their first and last, at 0.
+
+    An area knows no gap: without these it would be drawn straight across.
+    """
+    empty = [all(math.isnan(value) for value in row) for row in rows]
+    kept = []
+    for at, (time, row) in enumerate(zip(t, rows, strict=True)):
+        if not empty[at]:
+            kept.append((time, row))
+        elif at in (0, len(rows) - 1) or not empty[at - 1] or not empty[at + 1]:
+            kept.append((time, (0.0,) * len(row)))
+    return kept
 
 
 def over_time(
@@ -152,8 +173,8 @@ def over_time(
     layout = base(y, **y_axis)
     layout["xaxis"] |= {
         "type": "date",
-        "range": milliseconds([0.0, times.length_s]),
-        "tickformat": "%H:%M:%S" if times.length_s >= 3600 else "%M:%S",
+        "range": moments([0.0, times.length_s]),
+        "tickformat": next(form for least, form in _LENGTHS if times.length_s >= least),
         "hoverformat": "%H:%M:%S.%L",
         "nticks": 5 if half else 10,
     }
@@ -191,7 +212,7 @@ def base(y: str, **y_axis: Any) -> dict[str, Any]:
 
 
 def _mark(t: float) -> dict[str, Any]:
-    at = round(t * 1e3)
+    (at,) = moments([t])
     return {
         "type": "line",
         "xref": "x",
@@ -207,7 +228,7 @@ def _mark(t: float) -> dict[str, Any]:
 
 def _number(t: float, text: str) -> dict[str, Any]:
     return {
-        "x": round(t * 1e3),
+        "x": moments([t])[0],
         "y": 1,
         "xref": "x",
         "yref": "paper",

@@ -66,7 +66,7 @@ class GpuPanel(Panel):
 
     def show_charts(self, history: History, now_s: float) -> None:
         """The six plots."""
-        for plot in self.query(Plot):
+        for plot in self.plots:
             plot.show_chart(history, now_s)
 
 

@@ -39,11 +39,16 @@ class GpuFacts(Lines):
         self._top: Sequence[Line] = ()
         self._groups: Sequence[Group] = ()
         self._end: Sequence[Line] = ()
+        self._laid_out: dict[int, list[Line]] = {}
+        """The lines by their width."""
         self._rows = 0
 
     def show_facts(self, top: Sequence[Line], groups: Sequence[Group], end: Sequence[Line]) -> None:
         """Show these lines, below them the groups, below them those."""
+        if (top, groups, end) == (self._top, self._groups, self._end):
+            return
         self._top, self._groups, self._end = top, groups, end
+        self._laid_out.clear()
         rows = len(self.build(self.size.width or COLUMN_CELLS, 0))
         if rows != self._rows:
             self._rows = rows
@@ -56,6 +61,11 @@ class GpuFacts(Lines):
 
     def build(self, width: int, height: int) -> Sequence[Line]:
         """The lines; groups side by side as many as fit, none divided."""
+        if width not in self._laid_out:
+            self._laid_out[width] = self._lay_out(width)
+        return self._laid_out[width]
+
+    def _lay_out(self, width: int) -> list[Line]:
         count = max(1, width // COLUMN_CELLS)
         cells = width // count
         columns = _in_columns(self._groups, count, cells - 2)
@@ -113,7 +123,8 @@ class GpusScreen(AnsweringScreen):
             self.query_one("#keys", Lines).show([heading.keys_line(shown, width)])
             self.query_one("#message", MessageLine).stand(self._feed.gpu_absence or "" if gpus else "")
             table = self.query_one("#gpus-table", GpuTable)
-            table.display = bool(gpus)
+            if table.display != bool(gpus):
+                table.display = bool(gpus)
             table.show_gpus(gpus, self._marked(gpus), self._history.trains)
             self._draw_facts(gpus)
 

@@ -44,7 +44,7 @@ class HostPanel(Panel):
 
     def show_charts(self, history: History, now_s: float) -> None:
         """Both plots."""
-        for plot in self.query(Plot):
+        for plot in self.plots:
             plot.show_chart(history, now_s)
 
 

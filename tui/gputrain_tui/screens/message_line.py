@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 from textual.events import Resize
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
 from ..widgets.lines import Lines
 from ..widgets.text import Line, Role, with_short_paths
@@ -56,6 +56,17 @@ class AnsweringScreen(Screen[None]):
     help_place: ClassVar[str] = "picker"
     """Whose keys the help explains: a name in `screens.help.PLACES`."""
     _first = True
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it can be seen: it is on top, or only boxes lie on it.
+
+        Textual also counts one that a whole screen covers, and would have it drawn below.
+        """
+        stack = self.app.screen_stack
+        return self in stack and all(
+            isinstance(above, ModalScreen) for above in stack[stack.index(self) + 1 :]
+        )
 
     def on_screen_resume(self) -> None:
         """Take note of the terminal's size: it may have changed while another screen lay on top."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -58,6 +59,11 @@ def _one(text: str, role: Role) -> Line:
 
 class Panel(Vertical):
     """A part of the screen that is drawn from the history."""
+
+    @cached_property
+    def plots(self) -> list[Plot]:
+        """Its plots, looked up once."""
+        return list(self.query(Plot))
 
     def show_numbers(self, history: History, feed: Feed) -> None:
         """Draw the figures; called at 2 Hz while displayed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -86,6 +87,15 @@ class TrainingView(AnsweringScreen):
         """Begin to pull."""
         self.set_interval(PULL_S, self.pull)
 
+    @cached_property
+    def _every_panel(self) -> list[Panel]:
+        """Looked up once: looking for widgets costs more than drawing them."""
+        return list(self.query(Panel))
+
+    @cached_property
+    def _settings_panels(self) -> list[SettingsPanel]:
+        return list(self.query(SettingsPanel))
+
     def pull(self) -> None:
         """Take in what is new and draw what is due, also behind a box; drawn is only what is not covered."""
         first, entries = self.history.pull()
@@ -157,7 +167,7 @@ class TrainingView(AnsweringScreen):
 
     def _draw_settings(self) -> None:
         rows = self.desk.rows()
-        for panel in self.query(SettingsPanel):
+        for panel in self._settings_panels:
             if panel.display:
                 panel.show_settings(rows, self.desk.cursor)
 
@@ -221,7 +231,7 @@ class TrainingView(AnsweringScreen):
 
     def _panels(self) -> Iterator[Panel]:
         """The panels that are displayed."""
-        for panel in self.query(Panel):
+        for panel in self._every_panel:
             if panel.display and panel.size:
                 yield panel
 

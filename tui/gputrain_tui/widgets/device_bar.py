@@ -29,8 +29,10 @@ def device_bar(label: str, shares: Sequence[tuple[str, float]] | None, width: in
     room = max(2, width - label_width - 1)
     filled = _filled_cells(shares[0][1], room)
     rest = room - filled
-    texts = [f"{name} {text_format.percent(share)}" for name, share in shares]
-    work, others, everything = texts[0], "  ".join(texts[1:]), "  ".join(texts)
+    work, *not_work = (f"{name} {text_format.percent(share)}" for name, share in shares)
+    others, everything = "  ".join(not_work), "  ".join([work, *not_work])
+    if not _fits(others, rest):
+        others = max(zip(shares[1:], not_work, strict=True), key=lambda part: part[0][1])[1]
     if _fits(work, filled) and _fits(others, rest):
         inside, outside = work, others
     elif _fits(everything, rest):

@@ -33,7 +33,8 @@ def input_bound(inputs: Inputs, model: StepModel) -> Finding | None:
     workers = f" with {settings.workers} workers" if path == "loader" else ""
     iowait = None if host is None else host.iowait
     evidence = [
-        f"the host spends {words.ms(wait_ms)} of each {words.ms(step_ms)} step waiting for or putting together "
+        f"the host spends {words.ms(wait_ms)} of each {words.ms(step_ms)} step waiting for or putting "
+        "together "
         f"the batch ({words.percent(wait_ms / step_ms)}); {idle}",
         f"data path {path}{workers}, batches of {settings.batch_size:,}",
         f"the cores wait for a disk {words.percent(iowait)} of the time"

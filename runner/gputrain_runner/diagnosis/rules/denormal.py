@@ -31,7 +31,7 @@ _WHY = "torch.set_flush_denormal(True) in the training process, or weights and g
 
 
 def denormals(inputs: Inputs, model: StepModel) -> Finding | None:
-    """Holds where operations take many times what FLOPs and bytes explain, and no other program is to blame."""
+    """Holds where operations take many times what FLOPs and bytes explain, other programs aside."""
     threads, cores = inputs.settings.threads or 1, inputs.cores
     if not inputs.on_cpu or inputs.step is None or (inputs.foreign_cores or 0.0) > FOREIGN_CORES:
         return None
@@ -68,8 +68,10 @@ def _in_products(inputs: Inputs, model: StepModel) -> _Told | None:
         return None
     lost_ms = (took_ms - 2 * expected_ms) / max(profile.work_ms, took_ms) * (model.work_ms or took_ms)
     sentence = (
-        f"Numbers too small for the processor, it seems. Matrix products take {words.ms(took_ms)} a step where "
-        f"their {words.significant(flops / 1e9)} GFLOP explain {words.ms(expected_ms)}: denormal numbers, below about "
+        f"Numbers too small for the processor, it seems. Matrix products take {words.ms(took_ms)} a step "
+        "where "
+        f"their {words.significant(flops / 1e9)} GFLOP explain {words.ms(expected_ms)}: denormal numbers, "
+        "below about "
         "1e-38, are computed up to a hundred times more slowly."
     )
     evidence = (
@@ -89,11 +91,16 @@ def _in_optimizer(inputs: Inputs, model: StepModel) -> _Told | None:
     if kind is None or took_ms < SLOW_FACTOR * expected_ms:
         return None
     sentence = (
-        f"Numbers too small for the processor, it seems. {workload.optimizer} takes {words.ms(took_ms)} a step for "
-        f"{words.count(workload.parameters or 0)} weights, {words.ms(expected_ms)} would be usual: square roots and "
+        f"Numbers too small for the processor, it seems. {workload.optimizer} takes {words.ms(took_ms)} a "
+        "step for "
+        f"{words.count(workload.parameters or 0)} weights, {words.ms(expected_ms)} would be usual: square "
+        "roots and "
         "quotients of denormal numbers, below about 1e-38, take up to a hundred times as long."
     )
-    evidence = f"reading and writing the weights and their moments takes {words.ms(least_ms)}, {words.count(operations)} operations"
+    evidence = (
+        f"reading and writing the weights and their moments takes {words.ms(least_ms)}, "
+        f"{words.count(operations)} operations"
+    )
     return took_ms - expected_ms, sentence, evidence
 
 
@@ -104,9 +111,11 @@ def _since_before(inputs: Inputs, model: StepModel) -> _Told | None:
     if model.input_ms > 0.3 * model.step_ms:
         return None
     sentence = (
-        f"The same step has become {words.ratio(model.step_ms / before_ms)} as long, {words.ms(before_ms)} before and "
-        f"{words.ms(model.step_ms)} now, though no setting was turned: numbers that vanish below about 1e-38 are slow "
-        "to compute."
+        f"The same step has become {words.ratio(model.step_ms / before_ms)} as long, {words.ms(before_ms)} "
+        "before "
+        f"and {words.ms(model.step_ms)} now, though no setting was turned. Most often numbers have vanished "
+        "below "
+        "about 1e-38, where a processor is slow; or its clock is held back."
     )
     return (
         model.step_ms - before_ms,

@@ -6,7 +6,7 @@ from ...timeline import Finding, Profile, Remedy
 from .. import words
 from ..estimate import Estimate, between, gain
 from ..inputs import Inputs
-from ..remedies import advise, larger_batch, more_models, turn
+from ..remedies import advise, more_models, turn
 from ..step_model import StepModel, kind_ms
 from .names import BANDWIDTH, COMPUTE, GRID, TENSOR_CORES
 from .rule import finding
@@ -40,7 +40,8 @@ def grid_too_small(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     work_ms = model.work_ms or 0.0
     sentence = (
-        f"Too little work at a time. Kernels run {words.percent(model.work_share)} of the step, but on average "
+        f"Too little work at a time. Kernels run {words.percent(model.work_share)} of the step, but on "
+        "average "
         f"only {words.percent(sm_active)} of the GPU's multiprocessors have any of it."
     )
     evidence = [f"SM activity {words.percent(sm_active)}", f"batches of {inputs.settings.batch_size:,}"]
@@ -75,7 +76,8 @@ def memory_bandwidth_bound(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     slice_ms = share * model.work_ms
     sentence = (
-        f"Memory-bandwidth-bound. {words.ms(slice_ms)} of each {words.ms(model.step_ms)} step go into operations "
+        f"Memory-bandwidth-bound. {words.ms(slice_ms)} of each {words.ms(model.step_ms)} step go into "
+        "operations "
         "that wait for memory: additions, activations, normalisation, the optimizer."
     )
     evidence = [
@@ -125,7 +127,8 @@ def compute_bound(inputs: Inputs, model: StepModel) -> Finding | None:
     of_ceiling = _of_ceiling(inputs)
     device = "CPU" if inputs.on_cpu else "GPU"
     sentence = (
-        f"Compute-bound, as it should be. The {device} works {words.percent(model.work_share or 0.0)} of the step, "
+        f"Compute-bound, as it should be. The {device} works {words.percent(model.work_share or 0.0)} of "
+        "the step, "
         f"and {words.percent(share)} of that is matrix products and convolutions."
     )
     rate = inputs.step.flops_per_s if inputs.step else None
@@ -176,7 +179,8 @@ def tensor_cores_idle(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     slice_ms = products_ms / profile.work_ms * model.work_ms
     sentence = (
-        f"Tensor cores idle. {words.ms(slice_ms)} of each {words.ms(model.step_ms)} step are matrix products and "
+        f"Tensor cores idle. {words.ms(slice_ms)} of each {words.ms(model.step_ms)} step are matrix "
+        "products and "
         f"convolutions, all on the ordinary units: {inputs.settings.precision} does not use the tensor cores."
     )
     evidence = [

@@ -35,7 +35,8 @@ def cpu_oversubscribed(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     crowd = wanted / cores
     sentence = (
-        f"CPU oversubscribed. {wanted} threads and processes share {words.cores(cores)}: they wait for one another "
+        f"CPU oversubscribed. {wanted} threads and processes share {words.cores(cores)}: they wait for one "
+        "another "
         "at the end of every operation."
     )
     used = None if inputs.host is None else inputs.host.worker_cpu_utilisation
@@ -80,7 +81,10 @@ def single_core_bound(inputs: Inputs, model: StepModel) -> Finding | None:
     if slice_ms < 0.1 * model.step_ms:
         return None
     one = "One core computes" if threads == 1 else f"{threads} cores compute"
-    sentence = f"{one} while {cores - threads} more could: PyTorch is told to use {threads} thread{'s' if threads > 1 else ''}."
+    sentence = (
+        f"{one} while {cores - threads} more could: PyTorch is told to use {threads} "
+        f"thread{'s' if threads > 1 else ''}."
+    )
     used = None if inputs.host is None else inputs.host.worker_cpu_utilisation
     evidence = [
         f"threads {threads}, usable cores {cores}",
@@ -117,7 +121,9 @@ def cpu_shared(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     workers = inputs.settings.workers if inputs.settings.data_path == "loader" else 0
     wanted = min(cores, (inputs.settings.threads or 1 if inputs.on_cpu else 1) + workers)
-    missing = max(0.0, min(wanted - used, foreign))
+    # Who waits for a batch that is not there asks for no core.
+    asked = wanted * (1 - model.input_ms / model.step_ms) if inputs.on_cpu else wanted
+    missing = max(0.0, min(asked - used, foreign))
     if missing < 0.1:
         return None
     lost_ms = model.step_ms * missing / wanted
@@ -181,7 +187,8 @@ def own_overhead(inputs: Inputs, model: StepModel) -> Finding | None:
     sentence = f"This program itself takes about {words.percent(share)} of what training could have."
     evidence = [
         f"its screen uses {words.cores(own)} while all cores are busy" if takes else None,
-        f"it spends {words.ms(host.nvml_ms_per_s or 0.0)} of each second in the driver, which shares a lock with training"
+        f"it spends {words.ms(host.nvml_ms_per_s or 0.0)} of each second in the driver, which shares a lock "
+        "with training"
         if driver >= OVERHEAD_SHARE
         else None,
     ]

@@ -47,14 +47,17 @@ def _on_gpu(inputs: Inputs, model: StepModel) -> Finding | None:
     )
     span_ms = sum((inputs.step.device_ms if inputs.step else {}).values())
     evidence = [
-        f"kernels run {words.percent(work_ms / step_ms)} of the step, {words.ms(work_ms / model.launches)} each on average",
-        f"the spans between the GPU's own marks add up to {words.percent(min(1.0, span_ms / step_ms))} of the step: they contain the gaps"
+        f"kernels run {words.percent(work_ms / step_ms)} of the step, {words.ms(work_ms / model.launches)} "
+        "each on average",
+        f"the spans between the GPU's own marks add up to {words.percent(min(1.0, span_ms / step_ms))} of "
+        "the step: they contain the gaps"
         if span_ms > (work_ms + 0.2 * step_ms)
         else None,
         f"dispatch takes {words.ms(dispatch_ms)} of {words.ms(step_ms)}" if dispatch_ms else None,
         f"one launch costs {model.launch_us:.1f} µs here"
         + ("" if model.launch_measured else " (assumed; the probe measures it)"),
-        f"a GPU twice as fast would still wait for the host: ×1.0, at most {words.ratio(step_ms / (step_ms - work_ms / 2))}",
+        "a GPU twice as fast would still wait for the host: ×1.0, at most "
+        f"{words.ratio(step_ms / (step_ms - work_ms / 2))}",
     ]
     return finding(LAUNCH, sentence, evidence, _fewer_launches(inputs, model), starting_ms, step_ms)
 
@@ -97,10 +100,12 @@ def _on_cpu(inputs: Inputs, model: StepModel) -> Finding | None:
     per_us = starting_ms / model.launches * 1e3
     sentence = (
         f"Launch-bound. Of each {words.ms(step_ms)} step, {words.ms(starting_ms)} go into Python and into "
-        f"starting {words.count(model.launches)} operations; computing takes {words.ms(model.work_ms or 0.0)}."
+        f"starting {words.count(model.launches)} operations; computing takes "
+        f"{words.ms(model.work_ms or 0.0)}."
     )
     evidence = [
-        f"{words.percent(starting_ms / step_ms)} of the step is the price of starting operations, about {per_us:.1f} µs each",
+        f"{words.percent(starting_ms / step_ms)} of the step is the price of starting operations, about "
+        f"{per_us:.1f} µs each",
         f"batches of {inputs.settings.batch_size:,}: half the batch would take nearly as long",
         f"one operation on a tiny tensor costs {model.launch_us:.1f} µs here"
         if model.launch_measured
@@ -172,7 +177,8 @@ def _no_faster(inputs: Inputs, model: StepModel, other: Measured, faster: float)
         f"{other.settings.device}, though its matrix products are {words.ratio(faster)} as fast."
     )
     evidence = [
-        f"starting {words.count(launches)} kernels takes at least {words.ms(floor_ms)} on this one{other_floor}: the same floor under both",
+        f"starting {words.count(launches)} kernels takes at least {words.ms(floor_ms)} on this "
+        f"one{other_floor}: the same floor under both",
         f"the kernels themselves run {words.ms(model.work_ms or 0.0)}",
     ]
     remedies = [
@@ -196,12 +202,14 @@ def slower_than_cpu(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     ratio = gpu[size] / cpu[size]
     evidence = [
-        f"at this batch size a step takes {words.ms(gpu[size])} on the GPU and {words.ms(cpu[size])} on the CPU"
+        f"at this batch size a step takes {words.ms(gpu[size])} on the GPU and {words.ms(cpu[size])} on the "
+        "CPU"
     ]
     if len(cpu) > 1 and len(gpu) > 1:
         (a1, c1), (a2, c2) = line(list(cpu.items())), line(list(gpu.items()))
         evidence.append(
-            f"on the CPU {words.ms(max(a1, 0.0))} + {words.ms(c1)} a sample, on the GPU {words.ms(max(a2, 0.0))} + {words.ms(c2)}"
+            f"on the CPU {words.ms(max(a1, 0.0))} + {words.ms(c1)} a sample, on the GPU "
+            f"{words.ms(max(a2, 0.0))} + {words.ms(c2)}"
         )
         if c1 > c2:
             evidence.append(f"the GPU overtakes at a batch of about {max(1, round((a2 - a1) / (c1 - c2))):,}")

@@ -42,7 +42,10 @@ def throttled(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     work_ms = model.work_ms if model.work_ms is not None else 0.5 * model.step_ms
     lost_ms = work_ms * deficit
-    sentence = f"Throttled. The GPU runs at {gpu.sm_clock_mhz:,.0f} of {gpu.sm_clock_max_mhz:,.0f} MHz because {reasons[0]}."
+    sentence = (
+        f"Throttled. The GPU runs at {gpu.sm_clock_mhz:,.0f} of {gpu.sm_clock_max_mhz:,.0f} MHz because "
+        f"{reasons[0]}."
+    )
     evidence = [
         f"the clock is {words.percent(deficit)} below its highest",
         f"{gpu.temperature_c:.0f} °C" if gpu.temperature_c is not None else None,
@@ -53,7 +56,8 @@ def throttled(inputs: Inputs, model: StepModel) -> Finding | None:
     after = between(model.step_ms - lost_ms, model.step_ms - 0.6 * lost_ms, model.step_ms)
     remedies = [
         advise(
-            "better cooling, a higher power limit, or clocks as the maker set them (nvidia-smi -q -d PERFORMANCE)",
+            "better cooling, a higher power limit, or clocks as the maker set them (nvidia-smi -q -d "
+            "PERFORMANCE)",
             gain(model.step_ms, after),
         )
     ]
@@ -85,7 +89,8 @@ def link_degraded(inputs: Inputs, model: StepModel) -> Finding | None:
     best = rate(gpu.pcie_generation_max, gpu.pcie_width_max)
     lost_ms = model.transfer_ms * (1 - now / best)
     sentence = (
-        f"Link degraded. The GPU is connected by generation {gpu.pcie_generation} ×{gpu.pcie_width} where card and "
+        f"Link degraded. The GPU is connected by generation {gpu.pcie_generation} ×{gpu.pcie_width} where "
+        "card and "
         f"slot allow generation {gpu.pcie_generation_max} ×{gpu.pcie_width_max}."
     )
     evidence = [
@@ -112,7 +117,10 @@ def gpu_shared(inputs: Inputs, model: StepModel) -> Finding | None:
     if held < OTHERS_MEMORY_SHARE and not (gpu.others and busy_beside is not None):
         return None
     who = ", ".join(gpu.others[:3]) or "other processes"
-    sentence = f"The GPU is shared with others ({who}), which hold {words.size(gpu.others_memory_bytes or 0.0)} of its memory."
+    sentence = (
+        f"The GPU is shared with others ({who}), which hold {words.size(gpu.others_memory_bytes or 0.0)} of "
+        "its memory."
+    )
     evidence = [
         f"{words.percent(held)} of its memory is theirs" if held else None,
         f"the driver reports it {words.percent(busy_beside)} busier than this training makes it"
@@ -141,7 +149,10 @@ def wrong_build(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     if any(device.device != "cpu" for device in inputs.devices):
         return None
-    sentence = f"Wrong build. The driver shows a GPU, but this PyTorch ({inputs.torch}) is a build without CUDA: it trains on the CPU."
+    sentence = (
+        f"Wrong build. The driver shows a GPU, but this PyTorch ({inputs.torch}) is a build without CUDA: it "
+        "trains on the CPU."
+    )
     evidence = [
         f"{inputs.gpus_seen} GPU{'s' if inputs.gpus_seen > 1 else ''} seen by the driver, none by PyTorch"
     ]
@@ -188,7 +199,10 @@ def driver_model(inputs: Inputs, model: StepModel) -> Finding | None:
     if kind != "wddm" or model.starting is None or model.starting.likely < STARTING_SHARE * model.step_ms:
         return None
     lost_ms = 0.3 * model.starting.likely
-    sentence = "The GPU runs under Windows' display driver model (WDDM), where starting a kernel costs more than elsewhere."
+    sentence = (
+        "The GPU runs under Windows' display driver model (WDDM), where starting a kernel costs more than "
+        "elsewhere."
+    )
     evidence = [
         f"one launch costs {model.launch_us:.1f} µs" + ("" if model.launch_measured else " (assumed)"),
         f"starting kernels takes {words.ms(model.starting.likely)} a step",

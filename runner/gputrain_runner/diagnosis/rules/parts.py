@@ -44,7 +44,10 @@ def optimizer_heavy(inputs: Inputs, model: StepModel) -> Finding | None:
     parameters = None if workload is None else workload.parameters
     kind = None if inputs.profile is None else inputs.profile.work.get("optimizer")
     name = "The optimizer" if workload is None or not workload.optimizer else workload.optimizer
-    sentence = f"Optimizer-heavy. {name} takes {words.ms(took_ms)} of each {words.ms(model.step_ms)} step to update the weights."
+    sentence = (
+        f"Optimizer-heavy. {name} takes {words.ms(took_ms)} of each {words.ms(model.step_ms)} step to update "
+        "the weights."
+    )
     least_ms = least_optimizer_ms(inputs)
     way = _way(inputs)
     tensors = f" on {workload.tensors} tensors" if workload is not None and workload.tensors else ""
@@ -100,7 +103,7 @@ def _optimizer_ms(inputs: Inputs) -> float | None:
 
 
 def least_optimizer_ms(inputs: Inputs) -> float | None:
-    """To read and write the weights and their moments as often as an update must; None where it is not known."""
+    """To read and write weights and moments as often as an update must; None where that is not known."""
     parameters = None if inputs.workload is None else inputs.workload.parameters
     if parameters is None:
         return None
@@ -126,8 +129,10 @@ def unfused_recurrence(inputs: Inputs, model: StepModel) -> Finding | None:
         return None
     operations = "operations" if inputs.on_cpu else "kernels"
     sentence = (
-        f"Unfused recurrence. The network goes through time step by step in Python: {words.count(profile.launches)} "
-        f"{operations} a step, and starting them takes about {words.ms(lost_ms)} of {words.ms(model.step_ms)}."
+        "Unfused recurrence. The network goes through time step by step in Python: "
+        f"{words.count(profile.launches)} "
+        f"{operations} a step, and starting them takes about {words.ms(lost_ms)} of "
+        f"{words.ms(model.step_ms)}."
     )
     evidence = [
         f"{words.count(profile.work['matmul'].count)} small matrix products a step"
@@ -174,8 +179,8 @@ def _loops_over_time(inputs: Inputs) -> bool:
 def layout(inputs: Inputs, model: StepModel) -> Finding | None:
     """Holds where convolutions run on images laid out channel by channel, and channels last may be faster.
 
-    The sign is not certain: of seven networks on an RTX 3090 all gained ×1.15 to ×1.47 under bf16/fp16 (timm),
-    others report losses (PyTorch issue 50036). So the range is wide, and measuring decides.
+    The sign is not certain: of seven networks on an RTX 3090 all gained ×1.15 to ×1.47 under bf16 or fp16
+    (timm), others report losses (PyTorch issue 50036). So the range is wide, and measuring decides.
     """
     profile = inputs.profile
     if profile is None or inputs.settings.memory_format != "channels_first" or model.work_ms is None:
@@ -199,7 +204,8 @@ def layout(inputs: Inputs, model: StepModel) -> Finding | None:
     if remedy is None:
         return None
     sentence = (
-        f"Layout. Convolutions take {words.ms(convolution_ms)} of each {words.ms(model.step_ms)} step on images laid "
+        f"Layout. Convolutions take {words.ms(convolution_ms)} of each {words.ms(model.step_ms)} step on "
+        "images laid "
         "out channel by channel; channels last often suits them better."
     )
     evidence = [

@@ -28,39 +28,51 @@ def synchronisation_bound(inputs: Inputs, model: StepModel) -> Finding | None:
     profile = inputs.profile
     if profile is None or not profile.sync_count or profile.sync_count < ONE_A_STEP:
         return None
-    per_step = words.count(profile.sync_count)
-    times = "once" if per_step == "1" else f"{per_step} times"
-    if inputs.on_cpu:
-        each_us = model.launch_us * READ_COSTS
-        lost_ms = max(profile.sync_ms or 0.0, profile.sync_count * each_us / 1e3)
-        lost_ms = min(lost_ms, model.step_ms - model.input_ms)
-        sentence = (
-            f"Values are read back {times} in each step (.item() and its like), which takes about "
-            f"{words.ms(lost_ms)} here; on a GPU it would make the host wait each time."
-        )
-        after = between(model.step_ms - 1.5 * lost_ms, model.step_ms - lost_ms, model.step_ms - 0.5 * lost_ms)
-        evidence = [
-            f"{per_step} values read back a step, {words.percent(lost_ms / model.step_ms)} of its time"
-        ]
-    else:
-        dispatch_ms = (inputs.step.dispatch_ms if inputs.step else None) or model.step_ms
-        work_ms = model.work_ms or 0.0
-        waited_ms = profile.sync_ms or 0.0
-        lost_ms = min(max(waited_ms, 0.0), work_ms, max(0.0, dispatch_ms - waited_ms), model.step_ms)
-        if lost_ms < SHARE * model.step_ms and waited_ms < SHARE * model.step_ms:
-            return None
-        sentence = (
-            f"Synchronisation-bound. The host stops {times} in each step to wait for the GPU "
-            f"({words.ms(waited_ms)}), so that they take turns instead of working side by side."
-        )
-        after = between(model.step_ms - lost_ms, model.step_ms - 0.7 * lost_ms, model.step_ms)
-        evidence = [
-            f"{per_step} waits a step, {words.ms(waited_ms)} together",
-            f"the GPU works {words.ms(work_ms)} of {words.ms(model.step_ms)}",
-        ]
-    why = (
-        "keep values on the device and read them every hundredth step; no .item(), .cpu(), print in the step"
+    on = _on_cpu if inputs.on_cpu else _on_gpu
+    told = on(inputs, model, profile.sync_count, profile.sync_ms or 0.0)
+    if told is None:
+        return None
+    lost_ms, left, sentence, evidence = told
+    step_ms = model.step_ms
+    after = between(*(step_ms - part * lost_ms for part in left))
+    why = "keep values on the device, read them every hundredth step: no .item(), .cpu() or print in a step"
+    return finding(SYNC, sentence, evidence, [advise(why, gain(step_ms, after))], lost_ms, step_ms)
+
+
+_Told = tuple[float, tuple[float, float, float], str, list[str]]
+"""The ms lost, the parts of them that may be saved, the sentence, the evidence."""
+
+
+def _times(count: float) -> str:
+    told = words.count(count)
+    return "once" if told == "1" else f"{told} times"
+
+
+def _on_cpu(inputs: Inputs, model: StepModel, count: float, waited_ms: float) -> _Told:
+    lost_ms = max(waited_ms, count * model.launch_us * READ_COSTS / 1e3)
+    lost_ms = min(lost_ms, model.step_ms - model.input_ms)
+    sentence = (
+        f"Values are read back {_times(count)} in each step (.item() and its like), which takes about "
+        f"{words.ms(lost_ms)} here; on a GPU it would make the host wait each time."
     )
-    return finding(
-        SYNC, sentence, evidence, [advise(why, gain(model.step_ms, after))], lost_ms, model.step_ms
+    evidence = [
+        f"{words.count(count)} values read back a step, {words.percent(lost_ms / model.step_ms)} of its time"
+    ]
+    return lost_ms, (0.5, 0.9, 1.0), sentence, evidence
+
+
+def _on_gpu(inputs: Inputs, model: StepModel, count: float, waited_ms: float) -> _Told | None:
+    dispatch_ms = (inputs.step.dispatch_ms if inputs.step else None) or model.step_ms
+    work_ms = model.work_ms or 0.0
+    lost_ms = min(waited_ms, work_ms, max(0.0, dispatch_ms - waited_ms), model.step_ms)
+    if max(lost_ms, waited_ms) < SHARE * model.step_ms:
+        return None
+    sentence = (
+        f"Synchronisation-bound. The host stops {_times(count)} in each step to wait for the GPU "
+        f"({words.ms(waited_ms)}), so that they take turns instead of working side by side."
     )
+    evidence = [
+        f"{words.count(count)} waits a step, {words.ms(waited_ms)} together",
+        f"the GPU works {words.ms(work_ms)} of {words.ms(model.step_ms)}",
+    ]
+    return lost_ms, (0.0, 0.7, 1.0), sentence, evidence
