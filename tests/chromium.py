@@ -12,6 +12,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -36,6 +37,13 @@ _FLAGS = (
     "--remote-debugging-pipe",
 )
 PATIENCE_S = 60.0
+_BEGIN = """\
+import fcntl, os, sys
+for there, here in zip((3, 4), [fcntl.fcntl(int(fd), fcntl.F_DUPFD, 5) for fd in sys.argv[1:3]]):
+    os.dup2(here, there)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""Puts the pipes where the browser wants them, whatever numbers they had here."""
 
 
 class Browser:
@@ -90,7 +98,7 @@ class Browser:
         """As it looks in light or dark, on a screen of that width or on paper."""
         self.ask(
             "Emulation.setEmulatedMedia",
-            media="print" if paper else "screen",
+            media="print" if paper else "",  # Nothing: a screen, but paper when it is printed.
             features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
         )
         self.ask(
@@ -148,7 +156,7 @@ def browser() -> Iterator[Browser]:
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
         program = [BROWSER, *_FLAGS, f"--user-data-dir={profile}"]
         process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "sh", *program],
+            [sys.executable, "-c", _BEGIN, str(to_read), str(from_write), *program],
             pass_fds=(to_read, from_write),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -52,7 +52,7 @@ _TAIL = {
     "rows replaced": "0 corrected",
     "Xid errors": "none",
     "PCI bus": "00000000:18:00.0",
-    "compute": "9.0",
+    "capability": "9.0",
     "driver": "575.57.08",
     "persistence": "on",
     "compute mode": "default",
@@ -198,7 +198,7 @@ SCREENS = {
             "compute mode": UNKNOWN,
             "fan": UNKNOWN,
             "used": UNKNOWN,
-            "compute": UNKNOWN,
+            "capability": UNKNOWN,
         },
     ),
     "unified": Screens(

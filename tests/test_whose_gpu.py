@@ -77,7 +77,7 @@ def test_memory_of_this_program_and_of_others(simulated_driver: SimulatedDriver,
         simulated_driver.change(0, processes({worker: 40 * GIB, 4194001: 6 * GIB}))
         app.until(lambda reading: reading["gpus"][0]["memory_others_bytes"] is None)
         app.take_steps()
-        unknown = app.screen()
+        unknown = app.screen("escape")
     assert re.search(r"this program +40 GiB", screen), screen
     assert re.search(r"others +6\.0 GiB", screen), screen
     assert re.search(rf"{another} +6\.0 GiB", screen), screen

@@ -46,7 +46,7 @@ def moved(of: Trainer, device: str) -> None:
     of.reconfigure(changed, of.save())
 
 
-OPTIMIZERS = {
+OPTIMIZERS: dict[str, SgdOptimizer | AdamOptimizer | NadamOptimizer] = {
     "nesterov": SgdOptimizer(lr=0.1, momentum=0.9, nesterov=True),
     "adam": AdamOptimizer(),
     "nadam": NadamOptimizer(),

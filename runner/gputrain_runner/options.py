@@ -106,7 +106,7 @@ def first_on_devices(
         if not falls_back:
             raise
         device = resolve_device(None, context)
-        warnings.append(f"{error}; it trains on {device} instead")
+        warnings.append(f"it trains on {device}: {error}")
     chosen = wanted.with_value("device", device)
     capability = next((known.compute_capability for known in devices if known.device == device), None)
     usual = settings.initial(context.preset, device)
@@ -117,7 +117,7 @@ def first_on_devices(
         cured = chosen.with_value(name, usual.value(name))
         if why is not None and settings.refusal(cured, capability) != why:
             chosen = cured
-            warnings.append(f"{why}; it trains with {usual.value(name)} instead")
+            warnings.append(f"it trains with {usual.value(name)}: {why}")
     return chosen, warnings
 
 

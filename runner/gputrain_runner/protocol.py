@@ -85,7 +85,7 @@ class TimeSteps(Struct, frozen=True, kw_only=True, tag=True):
     warmup: int
     runs: int
     seconds: float
-    """Neither warming up nor timing goes on for longer than about this; two steps are timed at least."""
+    """Building, warming up and timing together take no longer than about this; two steps are timed at least."""
     seed: int = 0
 
 
@@ -248,10 +248,12 @@ class StepsTimed(Struct, frozen=True, kw_only=True, tag=True):
     error: str | None
     settings: Settings
     """The settings in force."""
+    began_at: float | None = None
+    """When the timed steps began."""
     forward_ms: list[float] = []
-    """Forward with the loss."""
+    """Forward with the loss; empty where it is launched as one with backward and optimizer."""
     forward_backward_ms: list[float] = []
-    """Forward and backward; empty for passes forward."""
+    """Forward and backward, with the optimizer where all is launched as one; empty for passes forward."""
     step_ms: list[float] = []
     """All of the step, data and optimizer too."""
     samples_per_s: float | None = None

@@ -238,6 +238,8 @@ class Verdict(Struct, frozen=True, kw_only=True, tag_field="kind", tag="verdict"
     step_ms: float | None = None
     """The step's wall time that it was reached from."""
     others: list[Finding] = []
+    cards: list[Remedy] = []
+    """On a GPU: what the cards that would help most would give, as advice."""
 
 
 class Message(Struct, frozen=True, kw_only=True, tag_field="kind", tag="message"):

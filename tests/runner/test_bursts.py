@@ -14,7 +14,7 @@ from torch.autograd import profiler
 from gputrain_presets import Preset
 from gputrain_runner.protocol import Progress
 from gputrain_runner.timeline import Profile, StepMs
-from gputrain_runner.worker import burst_events
+from gputrain_runner.worker import burst, burst_events
 from gputrain_runner.worker.burst import Bursts, spacing_s
 from gputrain_runner.worker.execution.eager import EagerExecution
 from gputrain_runner.worker.trainer import Trainer
@@ -252,6 +252,28 @@ def test_in_short_epochs_there_are_fewer_steps(batches: int, steps: int) -> None
     profile = bench.burst()
     assert profile is not None
     assert profile.steps == steps
+
+
+def test_batches_gathered_during_a_burst_make_no_rate() -> None:
+    bench = Bench()
+    bench.trainer.reconfigure(
+        bench.trainer.settings.with_value("data_path", "prefetch"), bench.trainer.save()
+    )
+    losses_of(bench.trainer, 3)
+    for at in (10.0, 12.0):
+        bench.report(at, step_ms=0.01)  # As many as there may be: the burst took longer than 64 such steps.
+    for _ in range(6):
+        bench.bursts.step()
+    assert bench.bursts.take_profile() is not None
+    assert not profiler._is_profiler_enabled
+    left_out = 0
+    while bench.bursts.under_way:
+        bench.bursts.step()
+        left_out += 1
+    assert left_out == burst.MOST_LEFT_OUT
+    assert bench.trainer.clock.active_s > 0  # Of the steps before.
+    assert bench.bursts.take_profile() is None
+    bench.trainer.close()
 
 
 def test_a_burst_can_be_given_up() -> None:

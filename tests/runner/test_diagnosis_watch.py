@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs, to_builtins
 
 import gputrain_presets
-from diagnosis_cases import CPU, CPU_CEILINGS, profile, work
+from diagnosis_parts import CPU, CPU_CEILINGS, profile, work
 from gputrain_runner.book import Book
 from gputrain_runner.diagnosis import watch as watching
 from gputrain_runner.diagnosis.rules import names

@@ -14,7 +14,12 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from gputrain_runner.timeline import Change
+
+if TYPE_CHECKING:
+    from gputrain_runner.session import Session
 
 DEADLINE_S = 30.0
 """Far beyond what anything here takes: reached only when something is wrong."""
@@ -108,6 +113,10 @@ def _say(answer: object) -> None:
     print(msgspec.json.encode(answer).decode(), flush=True)
 
 
+def _changes(session: Session) -> int:
+    return sum(isinstance(entry, Change) for entry in session.read(0)[0])
+
+
 async def _obey(recording: Path, devices: str, size: tuple[int, int], interval_s: float) -> None:
     from gputrain_runner.telemetry import Telemetry
 
@@ -148,7 +157,11 @@ async def _obey(recording: Path, devices: str, size: tuple[int, int], interval_s
                     answer = await look(pilot)
                 case ["steps"]:
                     batch_size = 384 - batch_size
+                    changes = _changes(session)
                     session.change("batch_size", batch_size)
+                    while _changes(session) == changes:
+                        await asyncio.sleep(0.02)
+                    # All its reports come in one go, right behind the change.
                     await asyncio.sleep(0.2)
                 case ["set", setting, value]:
                     session.change(setting, value)

@@ -66,7 +66,7 @@ def test_record_without_a_path_means_the_default_place(started: list[AppOptions]
     ("arguments", "line"),
     [
         (["--preset", "no.toml"], "no.toml: there is no such file"),
-        (["--preset", "lasagne-mlp", "--model-size", "x3"], "--model-size: found 'x3', allowed: x0.25, x0.5"),
+        (["--preset", "lasagne-mlp", "--model-size", "x3"], "--model-size: found 'x3', allowed: 1x15, x0.25"),
         (["--preset", "lasagne-mlp", "--data", "/"], "--data: lasagne-mlp makes its own data"),
         (["--batch-size", "0"], "--batch-size: found '0', allowed: a whole number from 1 on"),
         (["--batch-size", "1e3"], "--batch-size: found '1e3', allowed: a whole number from 1 on"),

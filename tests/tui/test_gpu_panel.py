@@ -205,3 +205,9 @@ async def test_the_charts_can_span_a_day() -> None:
         text = await look(pilot)
         assert "the charts span 10 min" in text
         assert "05:00" in chart.text
+
+
+async def test_the_key_to_all_gpus_stands_in_the_folded_gpu_view() -> None:
+    async with training(of(gpu()), (80, 24)) as pilot:
+        await pilot.press("2")
+        assert "g GPUs" in (await look(pilot)).splitlines()[-1]

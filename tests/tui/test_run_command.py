@@ -3,98 +3,19 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import psutil
 import pytest
 
-from gputrain_runner.schema import recording_schema
+from headless import PROGRAM, checked_recording, isolate, of_kind, run, training, write_preset
 from terminal import Terminal
-
-PROGRAM = Path(sys.executable).parent / "gputrain-tui"
-
-PRESET = """
-name = "small"
-title = "a small network"
-origin = "made for a test"
-batch_size = 64
-[model]
-family = "mlp"
-inputs = 8
-outputs = 2
-activation = "relu"
-default_size = "x1"
-sizes = [{name = "x1", hidden = [8]}, {name = "x2", hidden = [16]}]
-[data]
-kind = "teacher"
-training_samples = 2000
-validation_samples = 200
-[loss]
-kind = "mse"
-[optimizer]
-kind = "sgd"
-lr = 0.1
-"""
 
 
 @pytest.fixture
-def preset(tmp_path: Path) -> str:
-    path = tmp_path / "small.toml"
-    path.write_text(PRESET)
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A default place of the test's own; one thread, which is all that so small a network can use."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-
-
-def run(*arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [PROGRAM, "run", *arguments],
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-@contextmanager
-def training(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
-    """A run that has begun to train; ended if it still goes on at the end."""
-    with subprocess.Popen(
-        [PROGRAM, "run", *arguments, "--device", "cpu"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                if line.startswith("training on cpu"):
-                    break
-            yield process
-        finally:
-            process.kill()
-
-
-def checked_recording(path: Path) -> dict[str, Any]:
-    """The recording, which follows the schema."""
-    recording: dict[str, Any] = json.loads(path.read_text())
-    jsonschema.validate(recording, recording_schema())
-    return recording
-
-
-def of_kind(recording: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    return [entry for entry in recording["timeline"] if entry["kind"] == kind]
+def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    isolate(tmp_path, monkeypatch)
+    return write_preset(tmp_path)
 
 
 def test_one_command_is_a_reproducible_experiment(preset: str, tmp_path: Path) -> None:
@@ -123,66 +44,6 @@ def test_one_command_is_a_reproducible_experiment(preset: str, tmp_path: Path) -
     assert told[1].startswith("training on cpu, size x1, batch ")
     assert any("step 300: batch 64 → 128" in line for line in told)
     assert "\x1b" not in done.stderr
-
-
-def test_changes_before_the_same_step_take_effect_together(preset: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    changes = ["9:batch_size=128", "9:precision=bf16", "9:model_size=x2", "10:batch_size=32"]
-    at = [word for change in changes for word in ("--at", change)]
-
-    done = run(preset, "--device", "cpu", "--steps", "12", *at, "--record", str(path), "--json")
-
-    assert done.returncode == 0, done.stderr
-    recording = checked_recording(path)
-    made = [(change["step"], change["setting"], change["ok"]) for change in of_kind(recording, "change")]
-    assert made == [
-        (9, "batch_size", True),
-        (9, "precision", True),
-        (9, "model_size", True),
-        (10, "batch_size", True),
-    ]
-    assert recording["summary"]["samples"] == 9 * 64 + 128 + 2 * 32
-
-
-def test_of_changes_together_the_one_that_cannot_be_made_is_named(preset: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    at = ["--at", "3:execution=graph", "--at", "3:batch_size=128", "--at", "4:batch_size=128"]
-
-    done = run(preset, "--device", "cpu", "--steps", "6", *at, "--record", str(path), "--json")
-
-    assert done.returncode == 0, done.stderr
-    recording = checked_recording(path)
-    larger, graph = of_kind(recording, "change")
-    assert (larger["step"], larger["setting"], larger["ok"]) == (3, "batch_size", True)
-    assert (graph["step"], graph["setting"], graph["ok"]) == (3, "execution", False)
-    assert graph["error"].startswith("execution graph needs a CUDA GPU")
-    assert recording["summary"]["samples"] == 3 * 64 + 3 * 128
-    assert any(
-        "step 4: batch size is 128 already, nothing to change" in line for line in done.stderr.splitlines()
-    )
-
-
-def test_a_change_without_effect_is_told_so(preset: str) -> None:
-    done = run(preset, "--device", "cpu", "--steps", "6", "--at", "3:workers=1")
-
-    assert done.returncode == 0, done.stderr
-    told = "loader workers 1 alters nothing now: only the data path loader has them, and host is in force"
-    assert told in done.stderr
-
-
-@pytest.mark.parametrize("steps", [31, 32, 33])
-def test_an_epoch_that_ends_with_the_last_step_counts_with_its_validation(
-    steps: int, preset: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.json"
-
-    done = run(preset, "--device", "cpu", "--steps", str(steps), "--record", str(path), "--json")
-
-    summary = json.loads(done.stdout)
-    assert summary["steps"] == steps
-    assert summary["epochs"] == (steps >= 32)  # 2,000 samples are 31 batches of 64 and one of 16.
-    assert (summary["validation"] is not None) == (steps >= 32)
-    assert of_kind(checked_recording(path), "sample")[-1]["epoch"] == summary["epochs"]
 
 
 def test_people_get_a_summary_and_the_recording_its_default_place(preset: str, tmp_path: Path) -> None:

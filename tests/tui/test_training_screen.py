@@ -81,7 +81,7 @@ async def test_gpu_figures_are_plotted_where_the_samples_have_them() -> None:
         assert "not slowed down" in text
         assert "No NVIDIA GPU" not in text
         charts = [chart for chart in pilot.app.screen.query("#gpu .plot-chart") if chart.display]
-        assert len(charts) == 4
+        assert len(charts) == 6
         assert all(isinstance(chart, TimeChart) for chart in charts)
 
 

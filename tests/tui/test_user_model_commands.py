@@ -33,7 +33,7 @@ def test_a_users_model_trains_and_changes_on_the_way(
 ) -> None:
     write(tmp_path, model=f"print('hello from the model')\n{MODEL}")
     monkeypatch.chdir(tmp_path)
-    changes = ["--at", "100:batch_size=64", "--at", "200:model_size=large", "--at", "300:device=cpu"]
+    changes = ["--at", "100:batch_size=64", "--at", "200:model_size=large", "--at", "300:data_path=resident"]
 
     code = main(["run", "./mine.toml", "--steps", "400", *changes, "--record", "x.json", "--json"])
 

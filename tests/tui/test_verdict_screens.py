@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from diagnosis_cases import on_gpu, recompiling_cpu, tiny_batch_cpu
+from diagnosis_cpu_cases import recompiling_cpu, tiny_batch_cpu
+from diagnosis_gpu_cases import on_gpu
 from fake_feed import FakeSession
 from gputrain_runner.diagnosis import Inputs, judge, verdict
 from gputrain_runner.timeline import Verdict
@@ -119,6 +120,7 @@ async def test_the_whole_reasoning_shows_every_finding_with_its_slice_evidence_a
         for remedy in shown.remedies:
             assert verdict_text.remedy(remedy) in text
         assert "changes the training" in text
+        assert "Would another card help?" in text
         assert "the rest" in text
         await pilot.press("escape")
         await pilot.pause()

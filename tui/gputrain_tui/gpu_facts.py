@@ -134,7 +134,7 @@ def _held_back(gpu: Gpu) -> Iterator[Fact]:
 
 def _set_up(gpu: Gpu, detail: GpuDetail, driver: str | None) -> Iterator[Fact]:
     yield "PCI bus", detail.pci_bus_id or format.UNKNOWN
-    yield "compute", detail.compute_capability or format.UNKNOWN
+    yield "capability", detail.compute_capability or format.UNKNOWN
     yield "driver", driver or format.UNKNOWN
     yield "persistence", _switch(detail.persistence)
     mode = detail.compute_mode
@@ -151,9 +151,9 @@ def _health(detail: GpuDetail) -> Iterator[Fact]:
     yield "corrected", format.count(detail.ecc_corrected)
     yield "uncorrected", format.count(detail.ecc_uncorrected)
     yield "rows replaced", _pair(detail.remapped_rows_corrected, detail.remapped_rows_uncorrected)
-    yield "row waits", _yes(detail.remapping_pending)
-    yield "no spare row", _yes(detail.remapping_failed)
-    yield "page waits", _yes(detail.retired_pages_pending)
+    yield "row to replace", _yes(detail.remapping_pending)
+    yield "spares used up", _yes(detail.remapping_failed)
+    yield "page to retire", _yes(detail.retired_pages_pending)
     errors = detail.xid_errors
     yield "Xid errors", format.UNKNOWN if errors is None else ", ".join(map(str, errors)) or "none"
 

@@ -94,7 +94,8 @@ def silence(known: KnownGpu, absence: str | None) -> str | None:
         return absence
     if known.silent_s <= SILENT_S:
         return None
-    why = f" ({known.trouble})" if known.trouble else ""
+    trouble = (known.trouble or "").removeprefix(f"GPU {known.gpu.index}: ")
+    why = f" ({trouble})" if trouble else ""
     return f"driver silent for {known.silent_s:.0f} s; training goes on{why}"
 
 

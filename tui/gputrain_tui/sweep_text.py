@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gputrain_runner.settings import Settings, Value
+from gputrain_runner.sweep.fits import family_of
+from gputrain_runner.sweep.plan import Point
 from gputrain_runner.sweep.result import Fit, Ms, PointResult, SweepFile
 
 from . import format
 from .commands.table import table
+from .commands.text_plot import MARKS, log_plot
 
 MISSING = {"out_of_memory": "missing", "failed": "failed", "timed_out": "timed out"}
 """What stands for a time that there is none of; a point out of memory is missing, as published."""
-_HEADS = {"forward": "forward", "training": "forward+backward"}
+PASSES = {"forward": "forward", "training": "forward+backward"}
+"""What is measured, as published tables call it."""
 _NAMED = ("device", "batch_size", "model_size", "passes")
 """Settings that the tables have places for."""
+FEWEST_TO_PLOT = 3
 
 
 def as_text(sweep: SweepFile) -> str:
-    """All of it: the comparison, a table for each line over batch sizes, and what went wrong."""
-    parts = [*nets_by_devices(sweep), *by_batch_size(sweep)]
+    """All of it: the comparison, a table and a plot for what has several batch sizes, what went wrong."""
+    parts = [*nets_by_devices(sweep), *by_batch_size(sweep), *plots(sweep)]
     problems = [
-        f"{label(each)}: {MISSING[each.outcome]}: {each.error}" for each in sweep.points if each.error
+        f"{label(each)}: {MISSING.get(each.outcome, 'note')}: {each.error}"
+        for each in sweep.points
+        if each.error
     ]
     if problems:
         parts.append("\n".join(problems))
@@ -33,93 +40,99 @@ def as_text(sweep: SweepFile) -> str:
 
 
 def nets_by_devices(sweep: SweepFile) -> Iterator[str]:
-    """The published layout: a row for each net, for each device forward and forward+backward, in ms."""
+    """The published layout: a row for each net, for each device forward and forward+backward, in ms.
+
+    One table for each batch size; none where the tables by batch size hold all of it on fewer lines.
+    """
     batches = sorted({each.settings.batch_size for each in sweep.points})
     devices = _in_order(each.settings.device for each in sweep.points)
     passes = _in_order(each.passes for each in sweep.points)
-    names = {each.device: each.name or each.device for each in sweep.devices}
+    net_of = nets(sweep)
+    if len(batches) > 1 and len({net_of(each) for each in sweep.points}) == 1:
+        return
+    head = [
+        ("", *(name if at == 0 else "" for name in _names(devices, sweep) for at in range(len(passes)))),
+        ("net", *(PASSES[which] for _ in devices for which in passes)),
+    ]
     for batch in batches:
         points = [each for each in sweep.points if each.settings.batch_size == batch]
-        rows: list[tuple[str, ...]] = [
-            (
-                "",
-                *(
-                    names.get(device, device) if at == 0 else ""
-                    for device in devices
-                    for at in range(len(passes))
-                ),
-            ),
-            ("net", *(_HEADS[which] for _ in devices for which in passes)),
+        cells = {
+            (net_of(each), each.settings.device, each.passes): cell(each)
+            for each in reversed(points)  # Of points that the table cannot tell apart, the first.
+        }
+        rows = [
+            (net, *(cells.get((net, device, which), "") for device in devices for which in passes))
+            for net in _in_order(net_of(each) for each in points)
         ]
-        for net in _in_order(_net(each, sweep) for each in points):
-            cells = [
-                _cell(
-                    [
-                        each
-                        for each in points
-                        if (_net(each, sweep), each.settings.device, each.passes) == (net, device, which)
-                    ]
-                )
-                for device in devices
-                for which in passes
-            ]
-            rows.append((net, *cells))
-        yield "\n".join([f"batch {batch:,}, ms: median of {_runs(points)} steps", *table(rows)])
+        yield "\n".join([f"batch {batch:,}, ms: median of {_runs(points)} steps", *table([*head, *rows])])
 
 
 def by_batch_size(sweep: SweepFile) -> Iterator[str]:
     """For each net and device that has several batch sizes: time against batch size, and the line."""
-    for family in _families(sweep.points):
-        if len({each.settings.batch_size for each in family}) < 2:
+    net_of = nets(sweep)
+    for family in families(sweep.points):
+        if len(family) < 2:
             continue
         first = family[0]
-        head = f"{_net(first, sweep)} on {first.settings.device}, {_HEADS[first.passes]}"
-        rows = [("batch", "ms", "IQR", "ms/sample", "samples/s", "whole step ms", "peak memory")]
-        rows += [_batch_row(each) for each in sorted(family, key=lambda each: each.settings.batch_size)]
+        head = f"{net_of(first)} on {first.settings.device}, {PASSES[first.passes]}"
+        rows = [
+            ("batch", "ms", "IQR", "ms/sample", "samples/s", "whole step ms", "peak memory"),
+            *(_batch_row(each) for each in family),
+        ]
         lines = [head, *table(rows, left=())]
-        lines += [line for each in sweep.fits if _is_of(each, first) for line in fit_lines(each)]
-        yield "\n".join(lines)
+        own = next((each for each in sweep.fits if family_of(each) == family_of(first)), None)
+        yield "\n".join([*lines, *(fit_lines(own) if own is not None else ())])
+
+
+def plots(sweep: SweepFile) -> Iterator[str]:
+    """For each net that has them: its curves, time against batch size."""
+    net_of = nets(sweep)
+    devices = {each.settings.device for each in sweep.points}
+    by_net: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for family in families(sweep.points):
+        measured = [
+            (float(each.settings.batch_size), each.ms.median) for each in family if each.ms is not None
+        ]
+        if len(measured) >= FEWEST_TO_PLOT:
+            first = family[0]
+            name = PASSES[first.passes] if len(devices) == 1 else f"{first.settings.device} {first.passes}"
+            by_net.setdefault(net_of(first), {})[name] = measured
+    for net, curves in by_net.items():
+        shown = dict(list(curves.items())[: len(MARKS)])
+        yield log_plot(shown, x_label="batch", y_label=f"{net}, ms")
 
 
 def fit_lines(fit: Fit) -> list[str]:
     """What the line says, in words."""
     worst = max(abs(residual) for residual in fit.residuals)
-    half = "" if fit.half is None else f"; half of that is reached at batch {fit.half:.3g}"
-    told = [
-        f"t(b) = {fit.a_ms:.3g} ms + {fit.c_ms:.3g} ms · b, within {worst:.1%}{half}",
-        f"least time per sample at batch {fit.best:,}"
-        + ("" if fit.bend in (None, fit.best) else f"; from batch {fit.bend:,} on within 10 % of it"),
-    ]
+    half = (
+        "" if fit.half is None else f"; n1/2 = {fit.half:.3g}: below that batch a step costs most by itself"
+    )
+    told = [f"t(b) = {fit.a_ms:.3g} ms + {fit.c_ms:.3g} ms · b, within {worst * 100:.1f} %{half}"]
+    bend = "" if fit.bend in (None, fit.best) else f"; from batch {fit.bend:,} on within 10 % of it"
+    told.append(f"least time per sample at batch {fit.best:,}{bend}")
     for batches, word in ((fit.worse_than_fit, "slower"), (fit.better_than_fit, "faster")):
         if batches:
             told.append(f"{word} than the line: batch {', '.join(f'{batch:,}' for batch in batches)}")
     return told
 
 
-def label(point: PointResult) -> str:
+def label(point: PointResult | Point) -> str:
     """One point in words."""
     now = point.settings
-    return f"{point.preset} {format.setting('model_size', now.model_size)}, {now.device}, batch {now.batch_size:,}, {point.passes}"
+    size = format.setting("model_size", now.model_size)
+    return f"{point.preset} {size}, {now.device}, batch {now.batch_size:,}, {now.passes}"
 
 
 def csv_rows(sweep: SweepFile) -> Iterator[list[object]]:
     """The head, then one row for each point."""
-    settings = [name for name in Settings.__struct_fields__]
+    settings = list(Settings.__struct_fields__)
     figures = ("forward_ms", "forward_backward_ms", "step_ms")
     single = ("samples_per_s", "ms_per_sample", "peak_memory_bytes", "flops_per_s", "share_of_ceiling")
     telemetry = sorted({name for each in sweep.points for name in each.telemetry or {}})
     parts = ("median", "iqr", "min", "max")
-    yield [
-        "preset",
-        *settings,
-        "outcome",
-        "error",
-        "runs",
-        *(f"{figure}_{part}" for figure in figures for part in parts),
-        *single,
-        "noisy",
-        *telemetry,
-    ]
+    measured = [f"{figure}_{part}" for figure in figures for part in parts]
+    yield ["preset", *settings, "outcome", "error", "runs", *measured, *single, "noisy", *telemetry]
     for each in sweep.points:
         times = [getattr(each, figure) for figure in figures]
         yield [
@@ -135,65 +148,72 @@ def csv_rows(sweep: SweepFile) -> Iterator[list[object]]:
         ]
 
 
-def _net(point: PointResult, sweep: SweepFile) -> str:
-    """Preset and size, and every other setting that is not the same all over the sweep."""
+def nets(sweep: SweepFile) -> Callable[[PointResult | Point], str]:
+    """Names a point's net: its preset, its size, and what else is not the same all over the sweep."""
+    every: Sequence[PointResult | Point] = sweep.plan.points if sweep.plan is not None else sweep.points
     varied = [
         name
         for name in Settings.__struct_fields__
-        if name not in _NAMED and len({each.settings.value(name) for each in sweep.points}) > 1
+        if name not in _NAMED and len({each.settings.value(name) for each in every}) > 1
     ]
-    size = format.setting("model_size", point.settings.model_size)
-    extra = [
-        _short(name, point.settings.value(name)) for name in varied if point.settings.value(name) is not None
-    ]
-    return " ".join([point.preset, size, *extra])
+
+    def net_of(point: PointResult | Point) -> str:
+        size = format.setting("model_size", point.settings.model_size)
+        own = [(name, point.settings.value(name)) for name in varied]
+        extra = [_short(name, value) for name, value in own if value is not None]
+        return " ".join([point.preset, size, *extra])
+
+    return net_of
+
+
+def families(points: Iterable[PointResult]) -> list[list[PointResult]]:
+    """Points that differ in batch size alone, small ones first."""
+    found: dict[tuple[object, ...], list[PointResult]] = {}
+    for each in points:
+        found.setdefault(family_of(each), []).append(each)
+    return [sorted(family, key=lambda each: each.settings.batch_size) for family in found.values()]
+
+
+def cell(point: PointResult) -> str:
+    """A time as published, or why there is none; `~` where it is noisy."""
+    if point.ms is None:
+        return MISSING[point.outcome]
+    return f"{ms_text(point.ms)}{'~' if point.noisy else ''}"
+
+
+def ms_text(ms: Ms) -> str:
+    """The median with two decimals, below 1 ms with three digits."""
+    return f"{ms.median:,.2f}" if ms.median >= 1 else f"{ms.median:#.3g}"
 
 
 def _short(name: str, value: Value) -> str:
-    return f"{name}={value}"
+    """Values that are names speak for themselves."""
+    return str(value) if isinstance(value, str) else f"{format.setting_label(name)} {value}"
 
 
-def _cell(found: Sequence[PointResult]) -> str:
-    """A time as published; of several points that the table cannot tell apart, the first."""
-    if not found:
-        return ""
-    point = found[0]
-    if point.ms is None:
-        return MISSING[point.outcome]
-    return f"{_ms(point.ms)}{'~' if point.noisy else ''}"
-
-
-def _ms(ms: Ms) -> str:
-    return f"{ms.median:,.2f}" if ms.median >= 1 else f"{ms.median:.3g}"
+def _names(devices: Sequence[str], sweep: SweepFile) -> list[str]:
+    """What the devices are called; those that share a name with another also by PyTorch's."""
+    known = {each.device: each.name or each.device for each in sweep.devices}
+    names = [known.get(device, device) for device in devices]
+    return [
+        f"{device} {name}" if names.count(name) > 1 else name
+        for device, name in zip(devices, names, strict=True)
+    ]
 
 
 def _batch_row(each: PointResult) -> tuple[str, ...]:
     batch = f"{each.settings.batch_size:,}"
-    if each.ms is None or each.step_ms is None or each.ms_per_sample is None:
+    if each.ms is None or each.step_ms is None:
         return batch, MISSING[each.outcome], "", "", "", "", ""
+    samples = each.settings.batch_size * each.settings.models_at_once
     return (
         batch,
-        f"{_ms(each.ms)}{'~' if each.noisy else ''}",
-        f"{each.ms.iqr / each.ms.median:.1%}",
-        f"{each.ms.median / (each.settings.batch_size * each.settings.models_at_once):.3g}",
+        cell(each),
+        f"{each.ms.iqr / each.ms.median * 100:.1f} %",
+        f"{each.ms.median / samples:.3g}",
         format.count(each.samples_per_s),
-        _ms(each.step_ms),
+        ms_text(each.step_ms),
         format.memory(each.peak_memory_bytes),
-    )
-
-
-def _families(points: Sequence[PointResult]) -> list[list[PointResult]]:
-    families: dict[tuple[object, ...], list[PointResult]] = {}
-    for each in points:
-        key = tuple(each.settings.value(name) for name in Settings.__struct_fields__ if name != "batch_size")
-        families.setdefault((each.preset, *key), []).append(each)
-    return list(families.values())
-
-
-def _is_of(fit: Fit, point: PointResult) -> bool:
-    names = [name for name in Settings.__struct_fields__ if name != "batch_size"]
-    return fit.preset == point.preset and all(
-        fit.settings.value(name) == point.settings.value(name) for name in names
     )
 
 
@@ -202,5 +222,5 @@ def _runs(points: Sequence[PointResult]) -> str:
     return f"{runs[0]}–{runs[-1]}" if len(runs) > 1 else str(runs[0]) if runs else "no"
 
 
-def _in_order(values: Iterator[str]) -> list[str]:
+def _in_order(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from ..timeline import Finding, Verdict
+from ..timeline import Finding, Remedy, Verdict
 from . import words
 from .inputs import Inputs
+from .other_cards import other_cards
 from .rules import BY_NAME, RULES, names
 from .step_model import StepModel, step_model
 
@@ -38,11 +39,13 @@ class Diagnosis:
         findings: what holds, the most saving first.
         reason: why nothing can be said yet; None where something can. Findings may be there all the same.
         step_ms: the step they are about; None without a window.
+        cards: what other cards would give.
     """
 
     findings: tuple[Finding, ...]
     reason: str | None
     step_ms: float | None
+    cards: tuple[Remedy, ...] = ()
 
 
 def diagnose(inputs: Inputs) -> list[Finding]:
@@ -59,7 +62,8 @@ def judge(inputs: Inputs) -> Diagnosis:
     """The findings, and whether they are to be told yet."""
     findings = tuple(diagnose(inputs))
     step_ms = None if inputs.step is None else inputs.step.step_ms
-    return Diagnosis(findings, _too_early(inputs, findings), step_ms)
+    reason = _too_early(inputs, findings)
+    return Diagnosis(findings, reason, step_ms, () if reason else tuple(other_cards(inputs)))
 
 
 def verdict(diagnosis: Diagnosis, t: float) -> Verdict:
@@ -85,6 +89,7 @@ def verdict(diagnosis: Diagnosis, t: float) -> Verdict:
         limit_ratio=first.limit_ratio,
         step_ms=diagnosis.step_ms,
         others=others,
+        cards=list(diagnosis.cards),
     )
 
 

@@ -65,7 +65,9 @@ def step_model(inputs: Inputs) -> StepModel:
     assumed_us = CPU_OPERATOR_US if inputs.on_cpu else GPU_LAUNCH_US
     # What disturbs the probe makes launches slower, never faster.
     noisy = inputs.ceilings is not None and inputs.ceilings.noisy
-    launch_us = assumed_us if measured is None else measured.q25 if noisy else measured.median
+    launch_us = assumed_us if measured is None else measured.median
+    if measured is not None and noisy:
+        launch_us = min(measured.q25, 2 * assumed_us)
     on = _on_cpu if inputs.on_cpu else _on_gpu
     return on(inputs, launch_us, measured is not None)
 

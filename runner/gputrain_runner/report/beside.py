@@ -1,36 +1,44 @@
-"""Published figures beside what a session measured: as rates, which can be compared whatever their unit."""
+"""Published figures beside what was measured: as rates, which can be compared whatever their unit."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-from gputrain_presets import Preset, figures
+import msgspec
+
+from gputrain_presets import Preset
 from gputrain_presets.spec import Published
 
-from ..recordings.bootstrap import Series
-from .story import Story, Stretch
+from ..settings import Settings
+from ..sweep.result import SweepFile
+from .story import Story
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A rate that was measured here."""
+
+    settings: Settings
+    samples_per_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A published figure, and what is measured nearest to it."""
+    """A published figure, and what was measured here nearest to it."""
 
     figure: Published
     published_samples_per_s: float | None
-    """The figure as a rate; None where its unit is words."""
-    measured: Series | None
-    """Samples/s."""
-    stretch: Stretch | None
-    """Where that was measured."""
+    """The figure as a rate; None where its unit is words that are not understood."""
+    measured: Measured
 
     @property
     def ratio(self) -> float | None:
         """Measured over published."""
-        if self.measured is None or not self.published_samples_per_s:
-            return None
-        return self.measured.median / self.published_samples_per_s
+        published = self.published_samples_per_s
+        return self.measured.samples_per_s / published if published else None
 
 
 def as_rate(figure: Published, preset: Preset) -> float | None:
@@ -45,33 +53,63 @@ def as_rate(figure: Published, preset: Preset) -> float | None:
     return None
 
 
-def beside(story: Story) -> list[Beside]:
-    """Each published figure near the session's settings, with the stretch that is nearest to it."""
+def of_session(story: Story) -> list[Beside]:
+    """Each published figure for what a session trained, with the rate measured nearest to its batch size."""
     preset = story.preset
     if preset is None:
         return []
-    found: dict[int, Beside] = {}
-    for stretch in story.stretches:
-        settings = stretch.settings
-        passes: Literal["training", "forward"] = "forward" if settings.passes == "forward" else "training"
-        if settings.models_at_once > 1:
-            continue
-        for figure in figures.near(preset, settings.model_size, settings.batch_size, passes):
-            place = preset.published.index(figure)
-            pair = Beside(figure, as_rate(figure, preset), story.rate(stretch), stretch)
-            if place not in found or _nearer(pair, found[place]):
-                found[place] = pair
-    return [found[place] for place in sorted(found)]
+    rates = [(stretch, story.rate(stretch)) for stretch in story.stretches]
+    measured = [
+        Measured(stretch.settings, rate.median) for stretch, rate in rates if rate is not None and rate.median
+    ]
+    return _pairs(preset, measured)
 
 
-def _nearer(one: Beside, other: Beside) -> bool:
-    """Whether the first was measured nearer to the figure's batch size; of equals the later one."""
-    if one.measured is None or other.measured is None:
-        return one.measured is not None
-    return _apart(one) <= _apart(other)
+def of_sweep(sweep: SweepFile) -> dict[str, list[Beside]]:
+    """The same for a sweep, by the names its points give the presets; forward and backward alone count."""
+    found: dict[str, list[Beside]] = {}
+    for name, told in sweep.presets.items():
+        preset = resolved(told)
+        measured = [
+            Measured(point.settings, point.settings.batch_size / point.ms.median * 1e3)
+            for point in sweep.points
+            if point.preset == name and point.ms is not None and point.ms.median > 0
+        ]
+        pairs = [] if preset is None else _pairs(preset, measured)
+        if pairs:
+            found[name] = pairs
+    return found
 
 
-def _apart(pair: Beside) -> float:
-    assert pair.stretch is not None
-    sizes = (pair.figure.batch_size, pair.stretch.settings.batch_size)
-    return max(sizes) / min(sizes)
+def resolved(preset: dict[str, Any]) -> Preset | None:
+    """A preset as a file holds it; None where another version's cannot be read."""
+    try:
+        return msgspec.convert(preset, Preset)
+    except msgspec.ValidationError:
+        return None
+
+
+def _pairs(preset: Preset, measured: Sequence[Measured]) -> list[Beside]:
+    """In the order in which the preset has them; what nothing like it was measured for is left out."""
+    pairs = []
+    for figure in preset.published:
+        size = figure.size or preset.model.default_size
+        alike = [
+            each
+            for each in measured
+            if (each.settings.model_size, each.settings.passes) == (size, figure.passes)
+            and each.settings.models_at_once == 1
+        ]
+        if alike:
+            pairs.append(Beside(figure, as_rate(figure, preset), _nearest(alike, figure.batch_size)))
+    return pairs
+
+
+def _nearest(measured: Iterable[Measured], batch_size: int) -> Measured:
+    """Of batch sizes as near the one that was faster."""
+
+    def apart(each: Measured) -> tuple[float, float]:
+        sizes = each.settings.batch_size, batch_size
+        return max(sizes) / min(sizes), -each.samples_per_s
+
+    return min(measured, key=apart)

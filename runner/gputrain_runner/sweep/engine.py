@@ -8,31 +8,35 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 from msgspec import structs
 
 from gputrain_presets import Preset
 
-from ..ceilings import Probe, share_of_ceiling
+from ..ceilings import Probe
 from ..machine import host_facts
-from ..process import WorkerError
-from ..protocol import Hello, StepsTimed
-from ..settings import refusal
-from .measuring import Answer, PointWorker
-from .plan import Plan, Point
-from .result import (
-    NOISY,
-    PointResult,
-    SweepFile,
-    Times,
-    fits_of,
-    ms_of,
-    save,
-)
+from ..process import WorkerError, WorkerProcess
+from ..protocol import TimeSteps
+from ..samples import TelemetrySource
+from ..timeline import Device, Host
+from .fits import fits_of
+from .measuring import Interrupted, PointWorker
+from .plan import Plan, PlanError, Point, on_devices
+from .reckoning import reckoned, without_trying
+from .result import PointResult, SweepFile, save
 from .watching import Watching
 
 
 class SweepError(Exception):
-    """A sweep that cannot begin; the text is one line for the user."""
+    """A sweep that cannot begin; the text is one line for the user.
+
+    Attributes:
+        usage: whether what was asked for is wrong, rather than something having failed.
+    """
+
+    def __init__(self, text: str, usage: bool = False) -> None:
+        super().__init__(text)
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,26 @@ class Progress:
     """About how long the rest takes; None before the first."""
 
 
-Tell = Callable[[PointResult, Progress], None]
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who hears how a sweep goes, from the thread that runs it."""
+
+    begins: Callable[[Point, Progress], None] = lambda _point, _progress: None
+    """This point is measured next."""
+    measured: Callable[[PointResult, Progress], None] = lambda _result, _progress: None
+    wrote: Callable[[SweepFile], None] = lambda _sweep: None
+    """This is in the file now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a sweep needs beside its plan; the defaults leave out what is not there."""
+
+    telemetry: TelemetrySource | None = None
+    """What notes host and GPUs meanwhile."""
+    probe: Callable[[Sequence[Device], Host], Probe] = lambda _devices, _host: {}
+    """The ceilings of these devices, as far as they are known."""
+    start: Callable[[], WorkerProcess] = WorkerProcess
 
 
 class Sweep:
@@ -63,58 +86,52 @@ class Sweep:
         *,
         command: Sequence[str] = (),
         resumed: SweepFile | None = None,
-        shared: bool = False,
-        probe: Callable[[Hello], Probe] = lambda _hello: {},
-        watching: Watching | None = None,
-        begin: Callable[[Point, Progress], None] = lambda _point, _progress: None,
-        tell: Tell = lambda _result, _progress: None,
-        interrupted: Callable[[], bool] = lambda: False,
+        around: Surroundings | None = None,
+        listener: Listener | None = None,
+        interrupted: Interrupted = lambda: False,
     ) -> None:
         """Prepare it.
 
         Args:
             plan: what to measure.
-            presets: every preset of the plan by its name.
+            presets: every preset of the plan by the name that its points give.
             path: where the file goes.
-            command: the command line, for the file.
+            command: the command line that does the same, for the file.
             resumed: what an earlier run of the same plan has measured.
-            shared: one process for all points.
-            probe: the ceilings of this machine's devices, as far as they are known.
-            watching: what notes host and GPUs meanwhile; None leaves them out.
-            begin: is told which point is measured next.
-            tell: is given each result as it comes.
+            around: telemetry, ceilings, workers.
+            listener: who hears how it goes.
             interrupted: whether to stop, looked at often.
         """
         self._plan = plan
         self._presets = presets
         self._path = path
         self._command = list(command)
-        self._worker = PointWorker(shared)
-        self._probe = probe
-        self._watching = watching
-        self._begin = begin
-        self._tell = tell
+        self._around = around or Surroundings()
+        self._listener = listener or Listener()
         self._interrupted = interrupted
-        self._results: dict[tuple[object, ...], PointResult] = {}
-        if resumed is not None:
-            self._results = {result.key: result for result in resumed.points}
+        self._worker = PointWorker(plan.shared, self._around.start)
+        telemetry = self._around.telemetry
+        self._watching = None if telemetry is None else Watching(telemetry)
+        self._results = {} if resumed is None else {result.key: result for result in resumed.points}
         self._started_at = resumed.started_at if resumed else _now()
         self._done = 0
-        self._spent_s = 0.0
-        self._measured = 0
-        self._ceilings: Probe = {}
+        self._took_s: dict[tuple[object, ...], float] = {}
+        self._probe: tuple[str | None, Probe] | None = None
 
     def run(self) -> SweepFile:
         """Measure all that is not measured yet; the file as it is at the end.
 
         Raises:
-            SweepError: no worker can be started.
+            SweepError: no worker can be started, or the plan cannot be carried out here.
             SweepFileError: the file cannot be written.
             KeyboardInterrupt: it was interrupted; what is measured is in the file.
         """
         try:
+            if self._watching is not None:
+                self._watching.start()
             self._hello = self._worker.hello(self._interrupted)
-            self._ceilings = self._probe(self._hello)
+            self._plan = on_devices(self._plan, self._hello)
+            self._check_resumed()
             self._write()
             for number in range(self._plan.rounds):
                 for point in self._plan.points:
@@ -122,146 +139,107 @@ class Sweep:
             return self._write(complete=True)
         except WorkerError as error:
             raise SweepError(str(error)) from None
+        except PlanError as error:
+            raise SweepError(str(error), usage=True) from None
         finally:
             self._worker.close()
+            if self._watching is not None:
+                self._watching.close()
+
+    def _check_resumed(self) -> None:
+        """PlanError where what was measured belongs to another grid."""
+        known = {point.key for point in self._plan.points}
+        other = next((each for each in self._results.values() if each.key not in known), None)
+        if other is not None:
+            at = f"{other.preset}, {other.settings.device}, batch {other.settings.batch_size:,}"
+            raise PlanError(f"{self._path} holds points of another grid ({at}): name a new file")
 
     def _visit(self, point: Point, number: int) -> None:
         """One point in one round: nothing to do where it was measured then, or will never work."""
         before = self._results.get(point.key)
-        due = before is None or (before.outcome == "ok" and before.rounds <= number)
-        if due and before is None and (known := self._known_outcome(point)) is not None:
-            self._take(point, known)
-            due = False
-        if due:
-            self._begin(point, self._progress(number))
+        if not self._is_due(point, number):
+            self._done += 1
+            return
+        result = self._without_trying(point) if before is None else None
+        if result is None:
+            self._listener.begins(point, self._progress(number))
             began = time.monotonic()
-            self._take(point, self._measured_now(point, before, number))
-            self._spent_s += time.monotonic() - began
-            self._measured += 1
-        self._done += 1
-        if due or before is None:
-            self._write()
-            self._tell(self._results[point.key], self._progress(number))
-
-    def _known_outcome(self, point: Point) -> PointResult | None:
-        """What can be said without trying: settings that are refused, a batch above one that did not fit."""
-        device = next((d for d in self._hello.devices if d.device == point.settings.device), None)
-        if device is None:
-            there = ", ".join(each.device for each in self._hello.devices)
-            return _without(point, "failed", f"there is no device {point.settings.device}; there are {there}")
-        refused = refusal(point.settings, device.compute_capability)
-        if refused is not None:
-            return _without(point, "failed", refused)
-        for smaller in self._plan.points:
-            result = self._results.get(smaller.key)
-            if (
-                result is not None
-                and result.outcome == "out_of_memory"
-                and smaller.family == point.family
-                and smaller.settings.batch_size < point.settings.batch_size
-            ):
-                text = f"not tried: batch {smaller.settings.batch_size:,} did not fit already"
-                return _without(point, "out_of_memory", text)
-        return None
-
-    def _measured_now(self, point: Point, before: PointResult | None, number: int) -> PointResult:
-        plan = self._plan
-        runs = plan.runs * (number + 1) // plan.rounds - plan.runs * number // plan.rounds
-        if self._watching is not None:
-            self._watching.begin(point.settings.device, self._hello)
-        answer = self._worker.measure(
-            self._presets[point.preset],
-            point.settings,
-            plan.warmup,
-            max(1, runs),
-            plan.point_seconds,
-            plan.seed,
-            self._interrupted,
-        )
-        means = self._watching.means() if self._watching is not None else None
-        return self._result(point, before, answer, means)
-
-    def _result(
-        self,
-        point: Point,
-        before: PointResult | None,
-        answer: Answer,
-        means: dict[str, float] | None,
-    ) -> PointResult:
-        timed = answer.timed
-        if timed is None or answer.outcome != "ok":
-            # A point that worked in an earlier round keeps what it had.
-            return before if before is not None else _without(point, answer.outcome, answer.error)
-        old = Times() if before is None else before.times
-        times = Times(
-            forward=[*old.forward, *_rounded(timed.forward_ms)],
-            forward_backward=[*old.forward_backward, *_rounded(timed.forward_backward_ms)],
-            step=[*old.step, *_rounded(timed.step_ms)],
-        )
-        return self._ok(point, timed, times, 1 if before is None else before.rounds + 1, means)
-
-    def _ok(
-        self, point: Point, timed: StepsTimed, times: Times, rounds: int, means: dict[str, float] | None
-    ) -> PointResult:
-        settings = point.settings
-        training = settings.passes == "training"
-        step = ms_of(times.step)
-        asked = ms_of(times.forward_backward if training else times.forward)
-        assert step is not None
-        samples = settings.batch_size * settings.models_at_once
-        per_s = samples / step.median * 1e3
-        flops = None if timed.flops_per_sample is None else timed.flops_per_sample * per_s
-        ceilings = self._ceilings.get(settings.device)
-        return PointResult(
-            preset=point.preset,
-            settings=settings,
-            passes=settings.passes,
-            outcome="ok",
-            error=None,
-            runs=len(times.step),
-            rounds=rounds,
-            ms=asked,
-            forward_ms=ms_of(times.forward),
-            forward_backward_ms=ms_of(times.forward_backward),
-            step_ms=step,
-            samples_per_s=per_s,
-            ms_per_sample=step.median / samples,
-            peak_memory_bytes=timed.peak_memory_bytes,
-            flops_per_s=flops,
-            share_of_ceiling=share_of_ceiling(flops, settings.precision, ceilings),
-            noisy=asked is not None and asked.iqr > NOISY * asked.median,
-            telemetry=means,
-            actual=timed.settings,
-            flags=timed.flags,
-            times=times,
-        )
-
-    def _take(self, point: Point, result: PointResult) -> None:
+            result = self._measured(point, before, number)
+            self._took_s[point.key] = time.monotonic() - began
         self._results[point.key] = result
+        self._done += 1
+        self._write()
+        self._listener.measured(result, self._progress(number))
+
+    def _is_due(self, point: Point, number: int) -> bool:
+        before = self._results.get(point.key)
+        return before is None or (before.outcome == "ok" and before.rounds <= number)
+
+    def _without_trying(self, point: Point) -> PointResult | None:
+        others = [
+            (other, self._results[other.key]) for other in self._plan.points if other.key in self._results
+        ]
+        return without_trying(point, self._device(point).compute_capability, others)
+
+    def _measured(self, point: Point, before: PointResult | None, number: int) -> PointResult:
+        plan, settings = self._plan, point.settings
+        asked = TimeSteps(
+            preset=self._presets[point.preset],
+            settings=settings,
+            warmup=plan.warmup,
+            runs=plan.runs_in(number),
+            seconds=plan.point_seconds,
+            seed=plan.seed,
+        )
+        if self._watching is not None:
+            self._watching.begin(self._device(point).uuid, self._worker.start())
+        answer = self._worker.measure(asked, self._interrupted)
+        timed, means = answer.timed, None
+        if self._watching is not None and timed is not None and timed.began_at is not None:
+            means = self._watching.means(timed.began_at, timed.at)
+        ceilings = self._ceilings().get(settings.device)
+        return reckoned(point, before, answer, means, ceilings)
+
+    def _device(self, point: Point) -> Device:
+        return next(each for each in self._hello.devices if each.device == point.settings.device)
+
+    def _ceilings(self) -> Probe:
+        """Those kept of this machine's devices; a GPU's count under the same driver alone, known late."""
+        host = self._host()
+        if self._probe is None or self._probe[0] != host.driver:
+            self._probe = host.driver, self._around.probe(self._hello.devices, host)
+        return self._probe[1]
+
+    def _host(self) -> Host:
+        driver = None if self._watching is None else self._watching.driver
+        said = self._hello
+        return structs.replace(
+            host_facts(), torch=said.torch, cuda=said.cuda, cudnn=said.cudnn, driver=driver
+        )
 
     def _progress(self, number: int) -> Progress:
-        of = len(self._plan.points) * self._plan.rounds
-        each_s = self._spent_s / self._measured if self._measured else None
-        left = sum(
-            1
-            for at in range(self._plan.rounds)
+        plan = self._plan
+        return Progress(number + 1, plan.rounds, self._done, len(plan.points) * plan.rounds, self._left_s())
+
+    def _left_s(self) -> float | None:
+        """What each measurement still to come took last, or as long as the others on the average."""
+        if not self._took_s:
+            return None
+        usual_s = sum(self._took_s.values()) / len(self._took_s)
+        rounds = range(self._plan.rounds)
+        return sum(
+            self._took_s.get(point.key, usual_s) * sum(self._is_due(point, number) for number in rounds)
             for point in self._plan.points
-            if (r := self._results.get(point.key)) is None or (r.outcome == "ok" and r.rounds <= at)
-        )
-        return Progress(
-            number + 1, self._plan.rounds, self._done, of, None if each_s is None else each_s * left
         )
 
     def _write(self, complete: bool = False) -> SweepFile:
         plan = self._plan
         points = [self._results[point.key] for point in plan.points if point.key in self._results]
-        hello = self._hello
-        host = structs.replace(host_facts(), torch=hello.torch, cuda=hello.cuda, cudnn=hello.cudnn)
         sweep = SweepFile(
             started_at=self._started_at,
             command=self._command,
-            host=host,
-            devices=hello.devices,
+            host=self._host(),
+            devices=self._hello.devices,
             planned=len(plan.points),
             complete=complete,
             runs=plan.runs,
@@ -269,27 +247,12 @@ class Sweep:
             rounds=plan.rounds,
             points=points,
             fits=fits_of(points),
+            presets={name: msgspec.to_builtins(preset) for name, preset in self._presets.items()},
+            plan=plan,
         )
         save(self._path, sweep)
+        self._listener.wrote(sweep)
         return sweep
-
-
-def _without(point: Point, outcome: str, error: str | None) -> PointResult:
-    """A point without figures."""
-    return PointResult(
-        preset=point.preset,
-        settings=point.settings,
-        passes=point.settings.passes,
-        outcome=outcome,  # type: ignore[arg-type]
-        error=error,
-        runs=0,
-        rounds=0,
-    )
-
-
-def _rounded(times_ms: Sequence[float]) -> list[float]:
-    """To a tenth of a microsecond: the clock knows no more."""
-    return [round(ms, 4) for ms in times_ms]
 
 
 def _now() -> str:

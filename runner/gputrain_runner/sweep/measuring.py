@@ -5,17 +5,19 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable
-
-from gputrain_presets import Preset
+from pathlib import Path
 
 from ..process import WorkerError, WorkerProcess
 from ..protocol import Failed, Hello, Report, StepsTimed, TimeSteps
-from ..settings import Settings
 from .result import Outcome
 
 LOADING_S = 120.0
-"""PyTorch's import and the data's making may take so long beside the point's own time."""
+"""PyTorch's import may take so long, beside the point's own time."""
+LATE_S, LATE = 1.0, 0.1
+"""A worker keeps to a point's time by itself; it is given up so many seconds, or such a share, after it."""
 LOOK_S = 0.1
+
+Interrupted = Callable[[], bool]
 
 
 class Answer:
@@ -28,63 +30,67 @@ class Answer:
 
 
 class PointWorker:
-    """A worker for points, started when the first is asked for. Used by one thread, which starts it."""
+    """A worker for points, started when the first is asked for.
 
-    def __init__(self, shared: bool) -> None:
+    Used by one thread, which starts it and lives as long as it is to: Linux ends a worker with the thread
+    that started it.
+    """
+
+    def __init__(self, shared: bool, start: Callable[[], WorkerProcess] = WorkerProcess) -> None:
         """`shared`: one process for all points; else each has a fresh one."""
         self._shared = shared
+        self._start = start
         self._worker: WorkerProcess | None = None
         self._heard: queue.SimpleQueue[Report | _End] = queue.SimpleQueue()
 
-    def hello(self, interrupted: Callable[[], bool]) -> Hello:
+    def start(self) -> int:
+        """Have a worker, a new one where there is none; its process id.
+
+        Raises:
+            WorkerError: it cannot be started.
+        """
+        if self._worker is None:
+            self._worker = self._start()
+            heard = self._heard
+            self._worker.attach(heard.put, lambda why: heard.put(_End(why)))
+        return self._worker.pid
+
+    def hello(self, interrupted: Interrupted) -> Hello:
         """What the worker says of this machine.
 
         Raises:
             WorkerError: it cannot be started, or ends.
             KeyboardInterrupt: it was interrupted.
         """
-        worker = self._started()
+        self.start()
+        worker = self._worker
+        assert worker is not None
         deadline = time.monotonic() + LOADING_S
         while worker.hello is None:
-            self._next(deadline, interrupted)
-            if not worker.running or time.monotonic() > deadline:
+            news = self._next(deadline, interrupted)
+            if isinstance(news, _End) or time.monotonic() > deadline:
                 raise WorkerError(self._last_words("the worker ended before PyTorch was loaded"))
         return worker.hello
 
-    @property
-    def pid(self) -> int | None:
-        """The worker's process, where there is one."""
-        return None if self._worker is None else self._worker.pid
-
-    def measure(
-        self,
-        preset: Preset,
-        settings: Settings,
-        warmup: int,
-        runs: int,
-        seconds: float,
-        seed: int,
-        interrupted: Callable[[], bool],
-    ) -> Answer:
+    def measure(self, asked: TimeSteps, interrupted: Interrupted) -> Answer:
         """Measure one point.
 
         Raises:
             KeyboardInterrupt: it was interrupted.
         """
+        kills = _oom_kills()
         try:
-            worker = self._started()
-            worker.send(
-                TimeSteps(
-                    preset=preset, settings=settings, warmup=warmup, runs=runs, seconds=seconds / 2, seed=seed
-                )
-            )
+            self.hello(interrupted)
+            assert self._worker is not None
+            self._worker.send(asked)
         except WorkerError as error:
+            self.close()
             return Answer("failed", str(error))
-        try:
-            return self._listen(time.monotonic() + seconds + LOADING_S, seconds, interrupted)
-        finally:
-            if not self._shared:
-                self.close()
+        answer = self._listen(asked.seconds, interrupted, kills)
+        # What a failure leaves behind, on a GPU above all, is not to meet the next point.
+        if not self._shared or answer.outcome != "ok":
+            self.close()
+        return answer
 
     def close(self) -> None:
         """End the worker."""
@@ -93,31 +99,22 @@ class PointWorker:
             worker.stop(grace_s=0)
         self._heard = queue.SimpleQueue()
 
-    def _started(self) -> WorkerProcess:
-        if self._worker is None:
-            self._worker = WorkerProcess()
-            heard = self._heard
-            self._worker.attach(heard.put, lambda why: heard.put(_End(why)))
-        return self._worker
-
-    def _listen(self, deadline: float, seconds: float, interrupted: Callable[[], bool]) -> Answer:
-        while True:
+    def _listen(self, seconds: float, interrupted: Interrupted, kills: int | None) -> Answer:
+        deadline = time.monotonic() + seconds + max(LATE_S, LATE * seconds)
+        while time.monotonic() < deadline:
             news = self._next(deadline, interrupted)
             if isinstance(news, StepsTimed):
                 return Answer(news.outcome, news.error, news)
             if isinstance(news, Failed):
-                self.close()
                 return Answer("failed", news.error)
             if isinstance(news, _End):
                 text = self._last_words(f"the worker {news.why or 'ended without an answer'}")
-                self.close()
-                # Nobody but the system kills it so; it does that for memory.
-                return Answer("out_of_memory" if "SIGKILL" in text else "failed", text)
-            if time.monotonic() > deadline:
-                self.close()
-                return Answer("timed_out", f"given up after {seconds:.0f} s")
+                by_system = "SIGKILL" in text and kills is not None and (_oom_kills() or 0) > kills
+                return Answer("out_of_memory" if by_system else "failed", text)
+        return Answer("timed_out", f"given up after {seconds:g} s")
 
-    def _next(self, deadline: float, interrupted: Callable[[], bool]) -> Report | _End | None:
+    def _next(self, deadline: float, interrupted: Interrupted) -> Report | _End | None:
+        """The next thing heard within a moment; None where there is nothing."""
         if interrupted():
             self.close()
             raise KeyboardInterrupt
@@ -136,3 +133,15 @@ class _End:
 
     def __init__(self, why: str | None) -> None:
         self.why = why
+
+
+def _oom_kills(counters: Path = Path("/proc/vmstat")) -> int | None:
+    """How many processes Linux has killed for want of memory since it started; None where that is unknown."""
+    try:
+        for line in counters.read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == "oom_kill":
+                return int(value)
+    except (OSError, ValueError):
+        pass
+    return None

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
 from ..settings import Settings
-from ..step_fit import StepFit, fit
 from ..timeline import Device, Flags, Host
+from .plan import Plan
 
 Outcome = Literal["ok", "out_of_memory", "failed", "timed_out"]
 NOISY = 0.10
 """An interquartile range beyond this share of the median: something else used the machine."""
-FEWEST_FOR_FIT = 3
+SCHEMA: Final = "gputrain-sweep"
 
 
 class Ms(Struct, frozen=True, kw_only=True):
@@ -47,14 +48,17 @@ class PointResult(Struct, frozen=True, kw_only=True):
     passes: str
     outcome: Outcome
     error: str | None
+    """Why there are no figures; where there are some, why there are none of its last round."""
     runs: int
     """Timed steps."""
     rounds: int
-    """How many times it was measured."""
+    """How many times it was measured, or tried to be."""
     ms: Ms | None = None
     """Forward with the loss for passes forward, forward and backward for training."""
     forward_ms: Ms | None = None
+    """Null in training where forward, backward and optimizer are launched as one: see `flags`, execution."""
     forward_backward_ms: Ms | None = None
+    """With the optimizer where all is launched as one."""
     step_ms: Ms | None = None
     """All of the step: data, copy and optimizer too."""
     samples_per_s: float | None = None
@@ -107,7 +111,7 @@ class Fit(Struct, frozen=True, kw_only=True):
 class SweepFile(Struct, frozen=True, kw_only=True):
     """A whole sweep, as it lies in its file."""
 
-    schema: Literal["gputrain-sweep"] = "gputrain-sweep"
+    schema: Literal["gputrain-sweep"] = SCHEMA
     version: Literal[1] = 1
     started_at: str
     command: list[str] = []
@@ -121,6 +125,10 @@ class SweepFile(Struct, frozen=True, kw_only=True):
     rounds: int
     points: list[PointResult] = []
     fits: list[Fit] = []
+    presets: dict[str, Any] = {}
+    """Each preset as it was resolved, by the name that the points give."""
+    plan: Plan | None = None
+    """What is to be measured in all, to go on from."""
 
 
 class SweepFileError(ValueError):
@@ -137,57 +145,17 @@ def ms_of(values: Sequence[float]) -> Ms | None:
     return Ms(median=median(values), iqr=high - low, min=min(values), max=max(values))
 
 
-def fits_of(points: Sequence[PointResult]) -> list[Fit]:
-    """The lines through every family of three batch sizes or more."""
-    families: dict[tuple[object, ...], list[PointResult]] = {}
-    for point in points:
-        if point.outcome == "ok" and point.step_ms is not None:
-            at = msgspec.structs.replace(point.settings, batch_size=0)
-            key = point.preset, *(at.value(name) for name in Settings.__struct_fields__)
-            families.setdefault(key, []).append(point)
-    return [made for family in families.values() if (made := _fit(family)) is not None]
-
-
-def _fit(family: Sequence[PointResult]) -> Fit | None:
-    ordered = sorted(family, key=lambda point: point.settings.batch_size)
-    if len({point.settings.batch_size for point in ordered}) < FEWEST_FOR_FIT:
-        return None
-    batches = [point.settings.batch_size for point in ordered]
-    times = [point.ms.median for point in ordered if point.ms is not None]
-    line: StepFit | None = fit(batches, times)
-    if line is None:
-        return None
-    best = min(range(len(batches)), key=lambda at: times[at] / batches[at])
-    rate = batches[best] / times[best]
-    out = line.standing_out
-    return Fit(
-        preset=ordered[0].preset,
-        settings=ordered[0].settings,
-        passes=ordered[0].passes,
-        a_ms=line.a_ms,
-        c_ms=line.c_ms,
-        half=line.half,
-        batch_sizes=batches,
-        ms=times,
-        residuals=line.residuals,
-        best=batches[best],
-        worse_than_fit=[batches[at] for at in out if line.residuals[at] > 0],
-        better_than_fit=[batches[at] for at in out if line.residuals[at] < 0],
-        bend=next((b for b, ms in zip(batches, times, strict=True) if b / ms >= 0.9 * rate), None),
-    )
-
-
 def save(path: Path, sweep: SweepFile) -> None:
     """Write it beside and put it in the old one's place: a reader finds the one or the other, whole.
 
     Raises:
         SweepFileError: it cannot be written; the old one stays.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.new")
     try:
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(fd, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(sweep), indent=1))
+            file.write(_readable(sweep))
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -207,15 +175,25 @@ def load(path: Path) -> SweepFile:
     except OSError as error:
         raise SweepFileError(f"{path}: {error.strerror}") from None
     try:
-        schema = msgspec.json.decode(content, type=_Schema).schema
-        if schema != "gputrain-sweep":
-            raise SweepFileError(f"{path} is no sweep: its schema is {schema!r}")
+        found = msgspec.json.decode(content, type=_Schema)
+        if found.schema != SCHEMA:
+            raise SweepFileError(f"{path} is no sweep: its schema is {found.schema!r}")
+        if found.version != 1:
+            text = f"its version is {found.version}, this program reads 1: update gputrain-tui"
+            raise SweepFileError(f"{path}: {text}")
         return msgspec.json.decode(content, type=SweepFile)
     except msgspec.ValidationError as error:
         raise SweepFileError(f"{path}: it is damaged, or no sweep: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise SweepFileError(f"{path} is no sweep: it is not JSON") from None
+        raise SweepFileError(f"{path} is no sweep: it is not JSON, or cut off") from None
+
+
+def _readable(sweep: SweepFile) -> bytes:
+    """Indented JSON, each list of numbers on one line."""
+    text = msgspec.json.format(msgspec.json.encode(sweep), indent=1)
+    return re.sub(rb"\[[\d\s.,eE+-]+\]", lambda found: b" ".join(found[0].split()), text) + b"\n"
 
 
 class _Schema(Struct, frozen=True):
     schema: str | None = None
+    version: int | None = None

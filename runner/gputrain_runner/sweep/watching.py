@@ -1,15 +1,17 @@
-"""Host and GPU while a point is measured: the means of what the telemetry says meanwhile."""
+"""Host and GPU while a point's steps run: the means of what the telemetry says meanwhile."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from threading import Event, Thread
 
-from ..protocol import Hello
+from ..samples import TelemetrySource
 from ..telemetry.reading import Reading
-from ..timeline import Gpu
 
-EVERY_S = 0.5
+EVERY_S = 0.2
+HOST_WINDOW_S = 1.0
+"""The host's figures are means over about so long before they are taken."""
 OF_GPU = (
     "utilisation",
     "sm_active",
@@ -26,43 +28,68 @@ OF_HOST = ("cpu_utilisation", "worker_cpu_utilisation")
 
 
 class Watching:
-    """Looks at the telemetry twice a second, and forgets at each point's beginning."""
+    """Looks at the telemetry some times a second, and forgets at each point's beginning."""
 
-    def __init__(self, latest: Callable[[], Reading]) -> None:
-        """`latest`: what the telemetry knows, at once."""
-        self._latest = latest
-        self._values: dict[str, list[float]] = {}
+    def __init__(self, telemetry: TelemetrySource, clock: Callable[[], float] = time.monotonic) -> None:
+        self._telemetry = telemetry
+        self._clock = clock
         self._uuid: str | None = None
+        self._seen: dict[tuple[float, str], float] = {}
+        """What was measured, by when and which."""
+        self._last_host: object = None
         self._stop = Event()
-        Thread(target=self._look, name="sweep telemetry", daemon=True).start()
 
-    def begin(self, device: str, hello: Hello) -> None:
-        """A point on that device begins."""
-        self._uuid = next((each.uuid for each in hello.devices if each.device == device), None)
-        self._values = {}
+    @property
+    def driver(self) -> str | None:
+        """The driver's version, as far as it is known by now."""
+        return self._telemetry.latest().driver
 
-    def means(self) -> dict[str, float]:
-        """The means since then; what was not known is absent."""
-        return {name: sum(each) / len(each) for name, each in self._values.items() if each}
+    def start(self) -> None:
+        """Look from now on, in a thread of its own, until `close`."""
+        Thread(target=self._look_on, name="sweep telemetry", daemon=True).start()
+
+    def begin(self, uuid: str | None, worker_pid: int) -> None:
+        """A point begins, on the GPU of that UUID (None: on the CPU), in that process."""
+        self._telemetry.watch(worker_pid)
+        self._telemetry.focus([uuid] if uuid is not None else [])
+        self._uuid = uuid
+        self._seen = {}
+
+    def means(self, since: float, until: float) -> dict[str, float] | None:
+        """The means over what was measured between these times; None where nothing was."""
+        found: dict[str, list[float]] = {}
+        for (at, name), value in list(self._seen.items()):
+            if since <= at <= until:
+                found.setdefault(name, []).append(value)
+        return {name: sum(values) / len(values) for name, values in found.items()} or None
 
     def close(self) -> None:
         """Look no more."""
         self._stop.set()
 
-    def _look(self) -> None:
-        while not self._stop.wait(EVERY_S):
-            reading, values = self._latest(), self._values
-            gpu = next((each for each in reading.gpus if each.uuid == self._uuid), None)
-            if self._uuid is not None and gpu is not None:
-                _note(values, gpu, OF_GPU)
+    def look(self) -> None:
+        """Take in what is new."""
+        reading, now, seen = self._telemetry.latest(), self._clock(), self._seen
+        self._look_at_gpu(reading, now, seen)
+        if reading.host is not self._last_host and reading.host != self._last_host:
+            self._last_host = reading.host
             for name in OF_HOST:
                 value = getattr(reading.host, name)
                 if value is not None:
-                    values.setdefault(name, []).append(value)
+                    # So that all that the figure is of lies within the steps.
+                    seen[now - HOST_WINDOW_S, name] = value
 
+    def _look_at_gpu(self, reading: Reading, now: float, seen: dict[tuple[float, str], float]) -> None:
+        gpu = next((each for each in reading.gpus if each.uuid is not None and each.uuid == self._uuid), None)
+        age_s = None if gpu is None else reading.ages_s.get(gpu.index)
+        if gpu is None or age_s is None:
+            return
+        for name in OF_GPU:
+            value = getattr(gpu, name)
+            if value is not None:
+                # Looked at twice, a value counts once.
+                seen[round(now - age_s, 2), name] = float(value)
 
-def _note(values: dict[str, list[float]], gpu: Gpu, names: tuple[str, ...]) -> None:
-    for name in names:
-        value = getattr(gpu, name)
-        if value is not None:
-            values.setdefault(name, []).append(float(value))
+    def _look_on(self) -> None:
+        while not self._stop.wait(EVERY_S):
+            self.look()

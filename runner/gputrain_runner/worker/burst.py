@@ -136,7 +136,11 @@ class Bursts:
         elif report.step_ms is not None and self._every_s and not self.under_way:
             if not self._steady_ms:
                 self._steady_since = report.at
-            self._steady_ms.append(report.step_ms.p50)
+            # On a GPU the host's single steps may come in fits and starts, as the queue takes them.
+            on_cuda = self._trainer.device.type == "cuda"
+            self._steady_ms.append(
+                1e3 / report.steps_per_s if on_cuda and report.steps_per_s else report.step_ms.p50
+            )
             if self._is_time(report.at):
                 self._begin(report.at)
 

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import resource
 import time
 
 import torch
+from msgspec import structs
 
 from ..protocol import StepsTimed, TimeSteps
-from . import changes, data, first_batch
+from ..settings import Settings
+from . import changes, data, first_batch, peak_memory
 from .describe import flops_per_sample
 from .devices import synchronize
 from .execution import precision
 from .memory_limit import bounded_memory
-from .phases import PhaseClock
+from .step_timer import StepTimer
 from .trainer import Trainer, free_memory
 
-
-class StepTimer(PhaseClock):
-    """A phase clock that times every step and keeps each one's times."""
-
-    def forget(self) -> None:
-        """Begin anew; what went before was warming up."""
-        synchronize(self._device)
-        self._collect_events()
-        self._done, self._device_ms = [], []
-        self.active_s = 0.0
-        self.go_on()
-
-    def forward_ms(self) -> list[float]:
-        """Forward with the loss, of each step: between the device's events, on a CPU of the host."""
-        return self._between("forward")
-
-    def forward_backward_ms(self) -> list[float]:
-        """Forward and backward."""
-        return self._between("forward", "backward")
-
-    def step_ms(self) -> list[float]:
-        """The whole step, from the end of the one before."""
-        return [(marks[-1] - marks[0]) * 1e3 for marks in self._done]
-
-    def _between(self, *phases: str) -> list[float]:
-        self._collect_events()
-        if self._on_cuda:
-            return [sum(step[phase] for phase in phases) for step in self._device_ms]
-        first, last = {"forward": (3, 4), "backward": (4, 5)}, phases[-1]
-        return [(marks[first[last][1]] - marks[first[phases[0]][0]]) * 1e3 for marks in self._done]
+WARMING_UP = 0.4
+"""The share of the time left after building that warming up may take, where steps are long."""
+FEWEST = 2
+"""So many steps are timed however long they take."""
 
 
 def time_steps(asked: TimeSteps) -> StepsTimed:
@@ -53,77 +28,89 @@ def time_steps(asked: TimeSteps) -> StepsTimed:
 
     What fails is an outcome, not an exception: a sweep records it and goes on.
     """
+    until = time.monotonic() + asked.seconds
     # Of the exception only text leaves the `except` body: while anything holds the exception, the failed
     # frame's tensors stay alive.
     try:
         with bounded_memory(asked.settings.device):
-            return _timed(asked)
+            return _timed(asked, until)
     except (Exception, SystemExit) as failed:
         error = changes.plain(failed)
     free_memory()
-    return StepsTimed(
-        at=time.monotonic(),
-        outcome="out_of_memory" if error.startswith("out of memory") else "failed",
-        error=error,
-        settings=asked.settings,
-    )
+    return _failed(asked.settings, error)
 
 
-def _timed(asked: TimeSteps) -> StepsTimed:
+def _timed(asked: TimeSteps, until: float) -> StepsTimed:
     torch.manual_seed(asked.seed)
-    preset, settings = asked.preset, asked.settings
-    dataset = data.load(preset.data, preset.model)
+    settings = asked.settings
+    peak_memory.forget(torch.device(settings.device))
+    dataset = data.load(asked.preset.data, asked.preset.model)
     if settings.batch_size > len(dataset.training):
-        text = f"larger than the data, which has {len(dataset.training):,} training samples"
-        return StepsTimed(at=time.monotonic(), outcome="failed", error=text, settings=settings)
+        samples = f"{len(dataset.training):,} training samples"
+        return _failed(settings, f"larger than the data, which has {samples}")
+    # The smaller batch at an epoch's end is another point.
+    preset = structs.replace(asked.preset, drop_last=True)
     first_batch.check(preset, dataset, settings)
     trainer = Trainer(preset, dataset, settings, asked.seed)
     try:
         refused = changes.refusal(trainer, settings)
-        if refused is not None:
-            return StepsTimed(at=time.monotonic(), outcome="failed", error=refused, settings=settings)
-        clock = StepTimer(trainer.device)
-        trainer.clock = clock
-        if trainer.device.type == "cuda":
-            torch.cuda.reset_peak_memory_stats(trainer.device)
-        _run(trainer, asked.warmup, asked.seconds)
-        clock.forget()
-        began = time.monotonic()
-        _run(trainer, asked.runs, asked.seconds)
-        synchronize(trainer.device)
-        whole_s = time.monotonic() - began
-        steps = clock.step_ms()
-        training = settings.passes == "training"
-        return StepsTimed(
-            at=time.monotonic(),
-            outcome="ok",
-            error=None,
-            settings=trainer.settings,
-            forward_ms=clock.forward_ms(),
-            forward_backward_ms=clock.forward_backward_ms() if training else [],
-            step_ms=steps,
-            samples_per_s=len(steps) * settings.batch_size * settings.models_at_once / whole_s,
-            peak_memory_bytes=_peak_bytes(trainer.device),
-            flops_per_sample=flops_per_sample(preset, settings.model_size, settings.passes),
-            flags=precision.flags(),
-        )
+        return _failed(settings, refused) if refused is not None else _measured(trainer, asked, until)
     finally:
         trainer.close()
 
 
-def _run(trainer: Trainer, steps: int, seconds: float) -> None:
-    """So many steps, or fewer where they take longer than that; an epoch's end is no part of one."""
-    until = time.monotonic() + seconds
+def _measured(trainer: Trainer, asked: TimeSteps, until: float) -> StepsTimed:
+    clock = StepTimer(trainer.device)
+    trainer.clock = clock
+    began = time.monotonic()
+    _run(trainer, asked.warmup, began + (until - began) * WARMING_UP, 1)
+    clock.forget()
+    began = time.monotonic()
+    _run(trainer, asked.runs, until, FEWEST)
+    synchronize(trainer.device)
+    ended = time.monotonic()
+    return _told(trainer, clock, began, ended)
+
+
+def _told(trainer: Trainer, clock: StepTimer, began: float, ended: float) -> StepsTimed:
+    settings = trainer.settings
+    trains = settings.passes == "training"
+    steps_ms = clock.step_ms()
+    samples = len(steps_ms) * settings.batch_size * settings.models_at_once
+    return StepsTimed(
+        at=ended,
+        outcome="ok",
+        error=None,
+        settings=settings,
+        began_at=began,
+        forward_ms=[] if trains and clock.launched_whole else clock.forward_ms(),
+        forward_backward_ms=clock.forward_backward_ms() if trains else [],
+        step_ms=steps_ms,
+        samples_per_s=samples / (ended - began),
+        peak_memory_bytes=peak_memory.peak_bytes(trainer.device),
+        flops_per_sample=flops_per_sample(trainer.preset, settings.model_size, settings.passes),
+        flags=precision.flags(),
+    )
+
+
+def _failed(settings: Settings, error: str) -> StepsTimed:
+    """Of a point that cannot be measured."""
+    return StepsTimed(
+        at=time.monotonic(),
+        outcome="out_of_memory" if error.startswith("out of memory") else "failed",
+        error=error,
+        settings=settings,
+    )
+
+
+def _run(trainer: Trainer, steps: int, until: float, fewest: int) -> None:
+    """So many steps, or as many as are expected to end in time; an epoch's end is no part of one."""
+    began = time.monotonic()
     for done in range(steps):
         if trainer.order.exhausted:
             trainer.begin_epoch()
             trainer.clock.go_on()
+        now = time.monotonic()
+        if done >= fewest and now + (now - began) / done > until:
+            return
         trainer.step()
-        if done and time.monotonic() > until:
-            break
-
-
-def _peak_bytes(device: torch.device) -> int:
-    if device.type == "cuda":
-        return int(torch.cuda.max_memory_allocated(device))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from gputrain_runner.recordings import RecordingFile, UnreadableError
-from gputrain_runner.recordings.bootstrap import Ratio, Series
 from gputrain_runner.recordings.compare import Comparison, Difference, NotComparableError, Row, compare, side
 from gputrain_runner.settings import RULES
 
 from .. import format
+from ..quantities import judgement, quantity
 from .parsing import Parser, UsageError, number_above_zero
 from .table import table
 
@@ -101,37 +101,12 @@ def _row(row: Row) -> tuple[str, ...]:
     between = "" if told is None else f"({told.low:.3f}–{told.high:.3f})"
     return (
         f"  {row.name}",
-        _quantity(row.a, row.unit),
-        _quantity(row.b, row.unit),
+        quantity(row.a, row.unit),
+        quantity(row.b, row.unit),
         format.UNKNOWN if told is None else f"×{told.ratio:.3f}",
         between,
-        _judgement(told),
+        judgement(told),
     )
-
-
-def _judgement(told: Ratio | None) -> str:
-    if told is None:
-        return ""
-    if not told.beyond_noise:
-        return "within the noise"
-    return "more" if told.ratio > 1 else "less"
-
-
-_UNITS: dict[str, Callable[[float], str]] = {
-    "": format.count,
-    "ms": format.milliseconds,
-    "bytes": format.memory,
-    "bytes/s": format.data_rate,
-    "share": lambda value: format.percent(value, 1),
-    "FLOP/s": format.flops_rate,
-    "cores": lambda value: f"{value:.2f} cores",
-}
-
-
-def _quantity(told: Series | None, unit: str) -> str:
-    if told is None:
-        return format.UNKNOWN
-    return _UNITS[unit](told.median) if unit in _UNITS else f"{told.median:,.0f} {unit}"
 
 
 def _parser() -> Parser:

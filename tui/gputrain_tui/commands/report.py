@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gputrain_runner.recordings import UnreadableError
@@ -69,16 +69,16 @@ def _write(paths: Sequence[Path], out: Path, ending: str, force: bool) -> None:
     print(f"{told}, {size}" if told else size, file=sys.stderr)
 
 
-def _pieces(paths: Sequence[Path], ending: str) -> Sequence[str]:
+def _pieces(paths: Sequence[Path], ending: str) -> list[str]:
+    """All of a page or a text: nothing is written before it is known to be whole."""
     from gputrain_runner.report.telling import tell
 
     from ..report import markdown, whole
     from ..report.page import LibraryMissingError
 
     stories = [tell(path) for path in paths]
-    make: Callable[..., object] = markdown.sessions if ending == ".md" else whole.sessions
     try:
-        return list(make(stories))  # type: ignore[call-overload]
+        return list(markdown.sessions(stories) if ending == ".md" else whole.sessions(stories))
     except LibraryMissingError as error:
         raise UsageError(str(error)) from None
 

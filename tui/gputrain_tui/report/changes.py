@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from gputrain_runner.report.beside import Beside, beside
 from gputrain_runner.report.story import Story, Turned
 from gputrain_runner.settings import RULES
 
-from .. import format, preset_text
+from .. import format
 from .html import Html, Part, element, table
 
 
@@ -66,33 +65,3 @@ def stretches(story: Story) -> Html:
             )
         )
     return table(head, rows, left=(0, 1, *range(2, 2 + len(turned))))
-
-
-def published(story: Story) -> Html:
-    """Published figures beside what was measured nearest to them."""
-    rows = [_published(pair) for pair in beside(story)]
-    if not rows:
-        return Html("")
-    head = (
-        "published",
-        "hardware, framework",
-        "as samples/s",
-        "measured here",
-        "with",
-        "here ÷ there",
-        "source",
-    )
-    return table(head, rows, left=(1, 4, 6))
-
-
-def _published(pair: Beside) -> tuple[str, ...]:
-    figure, stretch = pair.figure, pair.stretch
-    return (
-        f"{figure.value:,g} {figure.unit}",
-        preset_text.published(figure).partition(": ")[2],
-        format.short(pair.published_samples_per_s),
-        format.short(None if pair.measured is None else pair.measured.median),
-        "" if stretch is None else f"{stretch.settings.device}, batch {stretch.settings.batch_size:,}",
-        format.ratio(pair.ratio),
-        figure.source,
-    )

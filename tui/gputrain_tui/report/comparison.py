@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_uppercase
 
-from gputrain_runner.recordings.bootstrap import Ratio
+from gputrain_runner.recordings.bootstrap import Ratio, series
 from gputrain_runner.recordings.compare import Comparison, Row, compare
 from gputrain_runner.report.story import Story
 
 from .. import format
 from ..quantities import judgement, quantity
+from .charts import BLUE, GREY, Chart, base, rounded
 from .html import Html, Part, element, join, section, table
+from .page import Page
 
 
 def letter(number: int) -> str:
@@ -19,7 +21,7 @@ def letter(number: int) -> str:
     return ascii_uppercase[number] if number < len(ascii_uppercase) else str(number + 1)
 
 
-def comparison(stories: Sequence[Story], groups: Sequence[str]) -> Html:
+def comparison(page: Page, stories: Sequence[Story], groups: Sequence[str]) -> Html:
     """What each was, what was set differently, and every quantity of each with its ratio to the first."""
     sides = [story.side for story in stories]
     first = next((at for at, side in enumerate(sides) if side is not None), None)
@@ -32,6 +34,7 @@ def comparison(stories: Sequence[Story], groups: Sequence[str]) -> Html:
     return section(
         "Side by side",
         _sessions(stories, groups),
+        _rates(page, stories),
         _settings(stories),
         _quantities(compared, first or 0),
         _warnings(known),
@@ -55,6 +58,45 @@ def _sessions(stories: Sequence[Story], groups: Sequence[str]) -> Html:
         for at, (story, group) in enumerate(zip(stories, groups, strict=True))
     ]
     return table(("", "preset", "device", "started (UTC)", "for", "file"), rows, left=range(6))
+
+
+def _rates(page: Page, stories: Sequence[Story]) -> Html:
+    """Samples/s of each, with the quartiles."""
+    told = [
+        (f"{letter(at)}  {story.preset_name}, {story.side.settings.device}", rate)
+        for at, story in enumerate(stories)
+        if story.side is not None
+        and (rate := series([each.samples_per_s for each in story.side.samples if each.samples_per_s]))
+    ]
+    if not told:
+        return Html("")
+    wide = max(len(label) for label, _ in told)
+    layout = base("")
+    layout |= {"hovermode": "closest", "showlegend": False, "bargap": 0.45}
+    layout["margin"] |= {"l": min(330, 24 + 7 * wide), "b": 42}
+    layout["xaxis"] |= {
+        "title": {"text": "samples/s", "standoff": 4},
+        "showgrid": True,
+        "rangemode": "tozero",
+    }
+    layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "y": [label for label, _ in told],
+        "x": rounded(rate.median for _, rate in told),
+        "marker": {"color": BLUE},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": rounded(rate.q75 - rate.median for _, rate in told),
+            "arrayminus": rounded(rate.median - rate.q25 for _, rate in told),
+            "color": GREY,
+        },
+        "hovertemplate": "%{x:,.4~r} samples/s<extra></extra>",
+    }
+    note = "Medians, with the quartiles."
+    return page.chart(Chart("Throughput", [bars], layout, note, 80 + 34 * len(told)))
 
 
 def _settings(stories: Sequence[Story]) -> Html:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gputrain_runner.report.beside import beside
+from gputrain_runner.report.beside import of_session
 from gputrain_runner.report.story import Story, Turned
 
 from .. import format, preset_text, verdict_text
@@ -120,7 +120,7 @@ def _why(story: Story) -> Iterator[str]:
 
 
 def _published(story: Story) -> Iterator[str]:
-    pairs = [pair for pair in beside(story) if pair.ratio is not None][: preset_text.MOST_FIGURES]
+    pairs = [pair for pair in of_session(story) if pair.ratio is not None][: preset_text.MOST_FIGURES]
     if not pairs:
         return
     yield ""

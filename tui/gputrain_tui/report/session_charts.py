@@ -42,6 +42,8 @@ _OF_WORK = {
     "copy": RED,
     "other": GREY,
 }
+_LEFT = 88
+"""Room for the settings' names; the throughput above them is aligned with it."""
 LOG_BEYOND = 30.0
 """Where the largest loss is more than so many times the smallest its axis is logarithmic."""
 
@@ -75,9 +77,11 @@ def throughput(story: Story, times: Times) -> Chart | None:
         "hovertemplate": "%{y:,.4~r}",
     }
     note = "Dotted lines are changes; their numbers are those of the table below." if times.marks else ""
-    return over_time(
+    chart = over_time(
         "Throughput", [measured, median], times, "samples/s", note=note, height=280, numbered=True
     )
+    chart.layout["margin"]["l"] = _LEFT
+    return chart
 
 
 def settings_over_time(story: Story, times: Times) -> Chart | None:
@@ -111,7 +115,7 @@ def settings_over_time(story: Story, times: Times) -> Chart | None:
     chart.layout["yaxis"]["tickfont"] = {"size": 11}
     chart.layout |= {"showlegend": False, "barmode": "overlay", "bargap": 0.25, "hovermode": "closest"}
     chart.layout["margin"]["t"] = 8
-    chart.layout["margin"]["l"] = 100
+    chart.layout["margin"]["l"] = _LEFT
     chart.note = "Only what was not the same throughout."
     return chart
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 
 from gputrain_runner.ceilings import in_words
+from gputrain_runner.report.beside import of_session
 from gputrain_runner.report.columns import GpuColumns
 from gputrain_runner.report.story import Story
 from gputrain_runner.settings import RULES
 
 from .. import format, preset_text, verdict_text
-from . import changes, machine_charts, session_charts, verdicts
+from . import changes, machine_charts, published, session_charts, verdicts
 from .charts import Chart, Times
 from .html import Html, Part, element, facts, join, section, table
 from .page import Page
@@ -39,7 +40,7 @@ def session(page: Page, story: Story, group: str, heading: str = "h1", mark: str
         section("Learning", _one(page, session_charts.loss(story, times))),
         _gpus(page, story, times),
         section("Host", page.charts(machine_charts.host(story, times))),
-        _published(story),
+        section("Published figures", published.published(of_session(story)), note=published.NOTE),
         _messages(story),
         _around(story),
         id=group,
@@ -162,19 +163,15 @@ def _throttling(gpu: GpuColumns) -> Html:
     return element("p", " ".join(parts), class_="note") if parts else Html("")
 
 
-def _published(story: Story) -> Html:
-    note = (
-        "Figures of other people's machines for the same network, as rates, beside what was measured here at "
-        "the batch size nearest to theirs."
-    )
-    return section("Published figures", changes.published(story), note=note)
-
-
 def _messages(story: Story) -> Html:
     rows = [(format.clock(message.t), message.level, message.text) for message in story.messages]
     left = story.messages_left_out
     more = element("p", f"and {left:,} more", class_="note") if left else Html("")
-    return section("Messages", table(("at", "", ""), rows, left=(0, 1, 2)), more) if rows else Html("")
+    return (
+        section("Messages", table(("at", "level", "message"), rows, left=(0, 1, 2)), more)
+        if rows
+        else Html("")
+    )
 
 
 def _around(story: Story) -> Html:
@@ -212,7 +209,6 @@ def _around(story: Story) -> Html:
                 ("file", element("code", str(story.path))),
             ]
         ),
-        class_="long",
     )
 
 

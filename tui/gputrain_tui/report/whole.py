@@ -26,7 +26,7 @@ def sessions(stories: Sequence[Story]) -> Iterator[str]:
         return page.pieces(title, join([session(page, stories[0], "session-1"), _made_by()]), code)
     groups = [f"session-{number}" for number in range(1, len(stories) + 1)]
     heads = element("h1", f"{len(stories)} sessions side by side")
-    parts: list[Html] = [heads, comparison(stories, groups)]
+    parts: list[Html] = [heads, comparison(page, stories, groups)]
     for at, (story, group) in enumerate(zip(stories, groups, strict=True)):
         parts.append(session(page, story, group, heading="h2", mark=letter(at)))
     names = ", ".join(dict.fromkeys(story.preset_name for story in stories))
@@ -37,7 +37,7 @@ def _made_by() -> Html:
     told = (
         f"Made by gputrain-tui {version('gputrain-tui')}. Times are since the session began; rates and "
         "step times that are quoted are medians of steady samples. Drag over a chart to zoom its session's "
-        "charts, double click to see all; charts draw at most two points, the lowest and the highest, for each stretch of "
-        "time that a screen can tell apart."
+        "charts, double click to see all; charts draw at most two points, the lowest and the highest, for "
+        "each stretch of time that a screen can tell apart."
     )
     return element("footer", told)

@@ -25,7 +25,8 @@ class GpuPanel(Panel):
     """Utilisation with SM active, memory told apart, PCIe both ways, clock and power."""
 
     DEFAULT_CSS = """
-    GpuPanel.-silent TimeChartPlot, GpuPanel.-silent MemoryBar .lines--accent { color: $text-muted; }
+    GpuPanel.-silent TimeChartPlot, GpuPanel.-silent .lines--accent { color: $text-muted; }
+    GpuPanel.-silent .lines--strong { color: $text-muted; text-style: none; }
     """
 
     def compose(self) -> ComposeResult:
@@ -62,7 +63,9 @@ class GpuPanel(Panel):
         self.query_one("#gpu-memory-bar", MemoryBar).show_parts(gpu_text.memory_parts(known))
         sample = history.latest
         host = host_short(sample.host if sample is not None else None)
-        self.query_one("#gpu-facts", Lines).show([_slowdowns(known, width), _link(known.gpu, host, width)])
+        self.query_one("#gpu-facts", Lines).show(
+            [_slowdowns(known, width, silent is not None), _link(known.gpu, host, width)]
+        )
 
     def show_charts(self, history: History, now_s: float) -> None:
         """The six plots."""
@@ -130,9 +133,11 @@ def _traffic(label: str, history: History, gpu: Gpu, width: int, way: str) -> Li
     return first_fitting([[*first, (note, "dim")] for note in (*notes, f" {share}")], width)
 
 
-def _slowdowns(known: KnownGpu, width: int) -> Line:
-    """As many reasons as fit, the most worrying first; that there are more is said."""
+def _slowdowns(known: KnownGpu, width: int, silent: bool) -> Line:
+    """As many reasons as fit, the most worrying first; that there are more is said. Old ones are dim."""
     texts = gpu_text.slowdown_texts(known.slowdowns)
+    if silent:
+        texts = [(f"when last heard: {text}", "dim") for text, _ in texts[:1]]
     candidates: list[Line] = []
     for shown in range(len(texts), 0, -1):
         more: list[tuple[str, Role]] = [] if shown == len(texts) else [(f"+{len(texts) - shown} more", "dim")]

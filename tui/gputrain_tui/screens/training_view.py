@@ -255,6 +255,8 @@ class TrainingView(AnsweringScreen):
             words["pause"] = "go on"
         if self.feed.recording is not None:
             words["record"] = "end record"
+        if self._view == "gpu" and not self.has_class("-wide"):
+            words |= {"edit": "", "record": ""}  # The key to all GPUs is worth their room here.
         shown = keys.line(keys.TRAINING, words)
         return [*shown[:-2], *keys.line([keys.by_id("help")]), *shown[-2:]]
 

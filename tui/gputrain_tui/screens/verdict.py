@@ -84,6 +84,11 @@ class VerdictText(Lines):
         lines += _bar(findings, verdict.step_ms, width)
         for number, finding in enumerate(findings, 1):
             lines += ["", *self._finding(number, finding, verdict.step_ms, width, len(lines) + 1)]
+        if verdict.cards:
+            lines += ["", [("Would another card help?", "strong")]]
+        for card in verdict.cards:
+            first, *more = wrapped(f"{card.why}, {verdict_text.predicted(card)}", width - 5, 3)
+            lines += [f"   · {first}", *(f"     {line}" for line in more)]
         return lines
 
     def _finding(

@@ -21,6 +21,8 @@ from .rule import finding
 
 SLOW_FACTOR = 5.0
 """Times what FLOPs or bytes explain, from which on operations are not merely inefficient."""
+SLOW_UPDATE_FACTOR = 4.0
+"""The same of an optimizer's update, whose bytes are known well."""
 SLOWER_THAN_BEFORE = 3.0
 """Times what the same step took earlier in the session, with nothing else on the cores."""
 LARGE_PRODUCT_FLOPS = 2e6
@@ -87,8 +89,8 @@ def _in_optimizer(inputs: Inputs, model: StepModel) -> _Told | None:
         return None
     kind = None if inputs.profile is None else inputs.profile.work.get("optimizer")
     operations = 0.0 if kind is None else kind.count
-    expected_ms = 2 * least_ms + 5 * operations * model.launch_us / 1e3
-    if kind is None or took_ms < SLOW_FACTOR * expected_ms:
+    expected_ms = 1.3 * least_ms + 2 * operations * model.launch_us / 1e3
+    if kind is None or took_ms < SLOW_UPDATE_FACTOR * expected_ms:
         return None
     sentence = (
         f"Numbers too small for the processor, it seems. {workload.optimizer} takes {words.ms(took_ms)} a "

@@ -31,6 +31,9 @@ THIN = ("elementwise", "normalisation", "reduction", "copy", "optimizer", "other
 """Kinds that read and write each number once or twice: bandwidth decides how long they take."""
 
 
+FUSIBLE = ("elementwise", "normalisation", "reduction", "copy")
+
+
 def grid_too_small(inputs: Inputs, model: StepModel) -> Finding | None:
     """Holds where kernels follow one another without gaps, but fill less than half of the GPU."""
     sm_active = None if inputs.gpu is None else inputs.gpu.sm_active
@@ -84,15 +87,16 @@ def memory_bandwidth_bound(inputs: Inputs, model: StepModel) -> Finding | None:
         f"{words.percent(share)} of the work is of that kind: {_largest(profile, THIN)}",
         f"the memory's bandwidth is in use {words.percent(dram)} of the time" if dram is not None else None,
     ]
-    return finding(
-        BANDWIDTH, sentence, evidence, _move_less(inputs, model, slice_ms), slice_ms, model.step_ms
-    )
+    return finding(BANDWIDTH, sentence, evidence, _move_less(inputs, model, profile), slice_ms, model.step_ms)
 
 
-def _move_less(inputs: Inputs, model: StepModel, slice_ms: float) -> list[Remedy | None]:
+def _move_less(inputs: Inputs, model: StepModel, profile: Profile) -> list[Remedy | None]:
+    # A compiler fuses what the model does, not the optimizer's update.
+    fusible_ms = kind_ms(profile, *FUSIBLE) / max(profile.work_ms, 1e-9) * (model.work_ms or 0.0)
+
     def without(low: float, likely: float, high: float) -> Estimate:
-        """A part of the slice saved."""
-        after = between(*(model.step_ms - part * slice_ms for part in (low, likely, high)))
+        """A part of that saved."""
+        after = between(*(model.step_ms - part * fusible_ms for part in (low, likely, high)))
         return gain(model.step_ms, after)
 
     remedies: list[Remedy | None] = []

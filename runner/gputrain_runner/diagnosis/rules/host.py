@@ -126,20 +126,15 @@ def cpu_shared(inputs: Inputs, model: StepModel) -> Finding | None:
     missing = max(0.0, min(asked - used, foreign))
     if missing < 0.1:
         return None
-    lost_ms = model.step_ms * missing / wanted
+    lost_ms = model.step_ms * missing / asked
     sentence = (
         f"The CPU is shared. Other programs use {words.cores(foreign)} of {cores}, and training gets "
         f"{words.cores(used)} where it could use {wanted}."
     )
     evidence = [f"other programs {words.cores(foreign)}, the worker {words.cores(used)}"]
-    remedies: list[Remedy | None] = [
-        advise(
-            "end or move what else runs here",
-            gain(
-                model.step_ms, between(model.step_ms - 1.5 * lost_ms, model.step_ms - lost_ms, model.step_ms)
-            ),
-        )
-    ]
+    left_ms = model.step_ms - lost_ms
+    alone = gain(model.step_ms, between(0.8 * left_ms, left_ms, model.step_ms))
+    remedies: list[Remedy | None] = [advise("end or move what else runs here", alone)]
     free = max(1, round(cores - foreign))
     if inputs.on_cpu and (inputs.settings.threads or 1) > free:
         ratio = Estimate(0.9, 1.1, 1.8)

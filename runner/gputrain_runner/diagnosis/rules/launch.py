@@ -201,20 +201,7 @@ def slower_than_cpu(inputs: Inputs, model: StepModel) -> Finding | None:
     if size not in cpu or gpu[size] < cpu[size]:
         return None
     ratio = gpu[size] / cpu[size]
-    evidence = [
-        f"at this batch size a step takes {words.ms(gpu[size])} on the GPU and {words.ms(cpu[size])} on the "
-        "CPU"
-    ]
-    if len(cpu) > 1 and len(gpu) > 1:
-        (a1, c1), (a2, c2) = line(list(cpu.items())), line(list(gpu.items()))
-        evidence.append(
-            f"on the CPU {words.ms(max(a1, 0.0))} + {words.ms(c1)} a sample, on the GPU "
-            f"{words.ms(max(a2, 0.0))} + {words.ms(c2)}"
-        )
-        if c1 > c2:
-            evidence.append(f"the GPU overtakes at a batch of about {max(1, round((a2 - a1) / (c1 - c2))):,}")
-    else:
-        evidence.append("gputrain-tui crossover finds the batch or model size from which on the GPU wins")
+    evidence = _compared(cpu, gpu, size)
     sentence = (
         f"Slower than the CPU. The same step takes {words.ratio(ratio)} as long on this GPU as on the CPU."
     )
@@ -230,6 +217,25 @@ def slower_than_cpu(inputs: Inputs, model: StepModel) -> Finding | None:
     ]
     slice_ms = max(gpu[size] - cpu[size], model.starting_ms)
     return finding(SLOWER_THAN_CPU, sentence, evidence, remedies, slice_ms, model.step_ms)
+
+
+def _compared(cpu: dict[int, float], gpu: dict[int, float], size: int) -> list[str]:
+    """Both devices at this batch size, and where their lines cross."""
+    evidence = [
+        f"at this batch size a step takes {words.ms(gpu[size])} on the GPU and {words.ms(cpu[size])} on the "
+        "CPU"
+    ]
+    if len(cpu) > 1 and len(gpu) > 1:
+        (a1, c1), (a2, c2) = line(list(cpu.items())), line(list(gpu.items()))
+        evidence.append(
+            f"on the CPU {words.ms(max(a1, 0.0))} + {words.ms(c1)} a sample, on the GPU "
+            f"{words.ms(max(a2, 0.0))} + {words.ms(c2)}"
+        )
+        if c1 > c2:
+            evidence.append(f"the GPU overtakes at a batch of about {max(1, round((a2 - a1) / (c1 - c2))):,}")
+    else:
+        evidence.append("gputrain-tui crossover finds the batch or model size from which on the GPU wins")
+    return evidence
 
 
 def _by_batch(inputs: Inputs, *, on_cpu: bool) -> dict[int, float]:

@@ -82,11 +82,8 @@ def link_degraded(inputs: Inputs, model: StepModel) -> Finding | None:
     if not narrower and not slower:
         return None
 
-    def rate(generation: int, width: int) -> float:
-        return GENERATION_BYTES_PER_S.get(generation, GENERATION_BYTES_PER_S[6]) * width
-
-    now = rate(gpu.pcie_generation if slower else gpu.pcie_generation_max, gpu.pcie_width)
-    best = rate(gpu.pcie_generation_max, gpu.pcie_width_max)
+    now = _link_rate(gpu.pcie_generation if slower else gpu.pcie_generation_max, gpu.pcie_width)
+    best = _link_rate(gpu.pcie_generation_max, gpu.pcie_width_max)
     lost_ms = model.transfer_ms * (1 - now / best)
     sentence = (
         f"Link degraded. The GPU is connected by generation {gpu.pcie_generation} ×{gpu.pcie_width} where "
@@ -105,6 +102,11 @@ def link_degraded(inputs: Inputs, model: StepModel) -> Finding | None:
         )
     ]
     return finding(LINK, sentence, evidence, remedies, lost_ms, model.step_ms)
+
+
+def _link_rate(generation: int, width: int) -> float:
+    """Bytes a second, one way."""
+    return GENERATION_BYTES_PER_S.get(generation, GENERATION_BYTES_PER_S[6]) * width
 
 
 def gpu_shared(inputs: Inputs, model: StepModel) -> Finding | None:
