@@ -37,7 +37,7 @@ class KnownSession:
         remedies = self._remedies(self.settings)
         verdict = Verdict(
             t=1.0,
-            bottleneck="launch_bound" if remedies else "compute_bound",
+            bottleneck="launch-bound" if remedies else "compute-bound",
             sentence="Starting operations takes longest." if remedies else "It computes.",
             evidence=[],
             remedies=remedies,

@@ -25,7 +25,7 @@ def rate(samples_per_s: float) -> Rate:
 
 def trial(setting: str, to: object, outcome: str, ratio: float) -> Trial:
     return Trial(
-        bottleneck="launch_bound",
+        bottleneck="launch-bound",
         sentence="Starting takes longest.",
         setting=setting,
         from_=1,
