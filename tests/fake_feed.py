@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from gputrain_presets import Preset, load
 from gputrain_runner.ceilings import Probe
@@ -144,18 +144,8 @@ class FakeSession:
         """So long without a step: one sample a second, of host and GPUs alone."""
         for _ in range(round(seconds)):
             self.elapsed_s += 1.0
-            full = self.sample(1.0, steady=False)
-            self.add(
-                Sample(
-                    t=full.t,
-                    step=full.step,
-                    epoch=full.epoch,
-                    settings=full.settings,
-                    steady=False,
-                    gpus=full.gpus,
-                    host=full.host,
-                )
-            )
+            steps = ("samples_per_s", "steps_per_s", "step_ms", "loss", "phases", "busy")
+            self.add(structs.replace(self.sample(1.0, steady=False), **dict.fromkeys(steps)))
 
     def sample(self, samples_per_s: float, *, steady: bool = True) -> Sample:
         """A sample of now."""

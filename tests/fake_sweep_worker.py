@@ -1,7 +1,8 @@
 """A worker without PyTorch, to test sweeps with: answers `TimeSteps` at once, by the batch size it gets.
 
 Run as a script it is the worker. A step of batch b takes 2 ms + 0.1 ms * b, forward a third of that; so a
-test knows every figure by heart.
+test knows every figure by heart. `python fake_sweep_worker.py gputrain-tui ARGUMENTS` is the program with
+this worker in place of the real one.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ LARGEST = 1024
 """Larger batches do not fit."""
 KILLED, CRASHED, HANGS, REFUSES, FAILS = 601, 602, 603, 604, 605
 """Batch sizes that end in SIGKILL, in SIGSEGV, never, in an outcome `failed`, and in `Failed`."""
+TAKES_S = "FAKE_POINT_TAKES_S"
+"""The environment variable that says how long it takes to answer."""
+LOG = "FAKE_WORKER_LOG"
+"""The one that names its log, for the program with this worker."""
 OVERHEAD_MS, PER_SAMPLE_MS = 2.0, 0.1
 DEVICES = [
     Device(device="cuda:0", name="a GPU", uuid="GPU-cuda:0", compute_capability="7.5"),
@@ -119,6 +124,7 @@ class FakeSweepWorker:
 
     def _answer(self, command: TimeSteps) -> Report:
         settings = command.settings
+        time.sleep(float(os.environ.get(TAKES_S, "0")))
         batch = settings.batch_size
         if batch in (KILLED, CRASHED):
             print(f"last words before {batch}", flush=True)
@@ -157,8 +163,20 @@ def _timed(command: TimeSteps) -> StepsTimed:
     )
 
 
+def program(arguments: list[str]) -> int:
+    """The program with this worker."""
+    from gputrain_tui import cli
+
+    log = os.environ.get(LOG)
+    worker = [sys.executable, "-P", str(Path(__file__)), *(["--log", log] if log else [])]
+    WorkerProcess.__init__.__defaults__ = (worker,)
+    return cli.main(arguments)
+
+
 def main() -> int:
-    """Be the worker."""
+    """Be the worker, or the program."""
+    if sys.argv[1:2] == ["gputrain-tui"]:
+        return program(sys.argv[2:])
     parser = argparse.ArgumentParser()
     parser.add_argument("--control-fd", type=int, required=True)
     parser.add_argument("--report-fd", type=int, required=True)

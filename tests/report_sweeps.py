@@ -19,7 +19,9 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 def point(name: str, device: str, batch: int, passes: str, a_ms: float, c_ms: float) -> PointResult:
     """A point on that line; forward takes a third of it, VGG at batch 128 does not fit on the GPU."""
-    settings = Settings(device=device, batch_size=batch, model_size=load(name).model.default_size, passes=passes)
+    settings = Settings(
+        device=device, batch_size=batch, model_size=load(name).model.default_size, passes=passes
+    )
     if (name, device, batch) == ("vgg", "cuda:0", 128):
         return PointResult(
             preset=name,
@@ -54,7 +56,9 @@ def point(name: str, device: str, batch: int, passes: str, a_ms: float, c_ms: fl
     )
 
 
-def sweep(*, batches: tuple[int, ...] = BATCHES, nets: tuple[str, ...] = ("alexnet", "vgg", "googlenet")) -> SweepFile:
+def sweep(
+    *, batches: tuple[int, ...] = BATCHES, nets: tuple[str, ...] = ("alexnet", "vgg", "googlenet")
+) -> SweepFile:
     """Those nets on a GPU and a slower CPU, forward and training, over batch sizes."""
     points = [
         point(name, device, batch, passes, a * slower, c * slower)

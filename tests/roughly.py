@@ -11,7 +11,7 @@ Values = dict[str, Any]
 class About:
     """A number that is measured over time: equal to what is close to it."""
 
-    def __init__(self, value: float, share: float = 0.1) -> None:
+    def __init__(self, value: float, share: float = 0.25) -> None:
         self._value, self._share = value, share
 
     def __eq__(self, other: object) -> bool:

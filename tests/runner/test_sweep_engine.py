@@ -24,6 +24,7 @@ from fake_sweep_worker import (
     step_ms,
     tiny,
 )
+from fake_worker import until
 from gputrain_runner.ceilings import Ceilings, Figure
 from gputrain_runner.options import AUTO
 from gputrain_runner.sweep import (
@@ -56,6 +57,10 @@ def run(tmp_path: Path, log: Path) -> Run:
         return Sweep(wanted, {"tiny": tiny()}, path, resumed=resumed, **options).run()  # type: ignore[arg-type]
 
     return run_it
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def outcomes(sweep: SweepFile) -> dict[int, str]:
@@ -100,6 +105,13 @@ def test_each_point_of_each_round_has_a_process_of_its_own(run: Run, log: Path) 
     assert [batch for _, _, batch in calls] == [8, 16, 8, 16, 8, 16]
     assert len({pid for pid, _, _ in calls}) == 6
     assert [(point.runs, point.rounds) for point in sweep.points] == [(6, 3), (6, 3)]
+
+
+def test_nothing_is_left_open_behind_a_point(run: Run) -> None:
+    run(plan(8))
+    before = open_files()
+    run(plan(8, 16, 32, rounds=2))
+    until(lambda: open_files() <= before)
 
 
 def test_one_process_can_do_them_all(run: Run, log: Path) -> None:
@@ -213,7 +225,7 @@ def test_a_sweep_that_is_gone_on_with_redoes_nothing(run: Run, log: Path, tmp_pa
 
 def test_points_of_another_grid_are_not_gone_on_with(run: Run) -> None:
     other = run(plan(8, 16))
-    with pytest.raises(SweepError, match="holds points of another grid .*batch 16") as refused:
+    with pytest.raises(SweepError, match=r"holds points of another grid .*batch 16") as refused:
         run(plan(8, 32), resumed=other)
     assert refused.value.usage
 

@@ -11,6 +11,7 @@ Card = dict[str, Value]
 
 GIB = 2**30
 MIB = 2**20
+KIB = 2**10
 
 UNSIGNED_INT = 1
 """NVML_VALUE_TYPE_UNSIGNED_INT."""

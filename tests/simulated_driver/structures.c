@@ -172,15 +172,17 @@ result nvmlDeviceGetFieldValues(gpu device, int count, struct field_value *field
 {
     struct timespec now;
     char part[LONGEST_KEY];
+    bool scoped = false;
     ENTER_GPU(device)
     clock_gettime(CLOCK_REALTIME, &now);
     for (int at = 0; at < count; at++) {
         fields[at].timestamp_us = (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
         fields[at].code = fill(index, &fields[at]);
+        scoped = scoped || fields[at].scope != 0;
         snprintf(part, sizeof part, "field.%u", fields[at].field);
         if (fields[at].code != SUCCESS) refuse(part, index, (result)fields[at].code);
     }
-    /* Seen of real ones: an entry more than there is room for. */
-    if (whole_or(index, "fields_overrun", 0)) memset(&fields[count], 0xAB, sizeof *fields);
+    /* Seen of real ones: an entry more than there is room for, after fields of a link. */
+    if (scoped && whole_or(index, "fields_overrun", 0)) memset(&fields[count], 0xAB, sizeof *fields);
     return SUCCESS;
 }

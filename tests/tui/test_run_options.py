@@ -98,7 +98,8 @@ def test_data_replaces_the_path_of_a_preset_that_reads_files(
         ),
         (
             ["lasagne-mlp", "--seed", str(2**63)],
-            "--seed: found '9223372036854775808', allowed: a whole number from 0 to 9,223,372,036,854,775,807",
+            "--seed: found '9223372036854775808', allowed: a whole number from 0 to "
+            "9,223,372,036,854,775,807",
         ),
         (
             ["lasagne-mlp", "--seed", "9" * 50],
@@ -108,8 +109,8 @@ def test_data_replaces_the_path_of_a_preset_that_reads_files(
         (["lasagne-mlp", "--seed", "-1"], "--seed: found '-1', allowed: a whole number from 0 on"),
         (
             ["lasagne-mlp", "--model-size", "6x80"],
-            "--model-size: found '6x80', allowed: 1x15, x0.25, 5x15, x0.5, 1x150, x1, x2, 5x150, x4, x8, x16; "
-            "or DEPTHxWIDTH from 1x15 to 5x150, or the units layer by layer as in 15-150",
+            "--model-size: found '6x80', allowed: 1x15, x0.25, 5x15, x0.5, 1x150, x1, x2, 5x150, x4, x8, "
+            "x16; or DEPTHxWIDTH from 1x15 to 5x150, or the units layer by layer as in 15-150",
         ),
         (
             ["lasagne-mlp", "--at", "5:batch_size=1000000"],

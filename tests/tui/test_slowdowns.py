@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpus import gpu
 from gputrain_tui.slowdowns import SlowdownWatch
 
 
-def told(*seconds: tuple[float, list[str]], **values: object) -> list[tuple[str, str]]:
+def told(*seconds: tuple[float, list[str]], **values: Any) -> list[tuple[str, str]]:
     """What is said after samples with these reasons; text and weight."""
     watch = SlowdownWatch()
     now = gpu(throttled={}, **values)

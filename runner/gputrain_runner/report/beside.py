@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import msgspec
 
 from gputrain_presets import Preset
 from gputrain_presets.spec import Published
 
 from ..settings import Settings
 from ..sweep.result import SweepFile
-from .story import Story
+from .story import Story, resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +76,6 @@ def of_sweep(sweep: SweepFile) -> dict[str, list[Beside]]:
         if pairs:
             found[name] = pairs
     return found
-
-
-def resolved(preset: dict[str, Any]) -> Preset | None:
-    """A preset as a file holds it; None where another version's cannot be read."""
-    try:
-        return msgspec.convert(preset, Preset)
-    except msgspec.ValidationError:
-        return None
 
 
 def _pairs(preset: Preset, measured: Sequence[Measured]) -> list[Beside]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
@@ -46,9 +46,3 @@ def _move(part: Path, path: Path, replace: bool) -> None:
         raise OutputError(f"{path} is there already; --force replaces it") from None
     except OSError:  # A file system without hard links.
         part.rename(path)
-
-
-def write_all(file: TextIO, pieces: Iterable[str]) -> None:
-    """Write them one after another."""
-    for piece in pieces:
-        file.write(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -77,10 +78,7 @@ class Story:
     @property
     def preset(self) -> Preset | None:
         """The preset as it was recorded; None where another version's cannot be read."""
-        try:
-            return msgspec.convert(self.header.session.preset, Preset)
-        except msgspec.ValidationError:
-            return None
+        return resolved(self.header.session.preset)
 
     @property
     def preset_name(self) -> str:
@@ -124,6 +122,14 @@ class Story:
             wanted = change.ok and change.setting == setting and change.to == to
             if wanted and held.since_s <= change.t <= held.until_s:
                 return turned.effect
+        return None
+
+
+def resolved(preset: dict[str, Any]) -> Preset | None:
+    """A preset as a file holds it; None where another version's cannot be read."""
+    try:
+        return msgspec.convert(preset, Preset)
+    except msgspec.ValidationError:
         return None
 
 

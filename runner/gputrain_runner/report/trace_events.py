@@ -16,7 +16,6 @@ import msgspec
 from ..recordings import RecordingFile
 from ..settings import Settings
 from ..timeline import PHASES, Change, Effect, Entry, Gpu, Message, Sample, Verdict
-from .output import write_all
 from .story import became_known
 
 Event = dict[str, Any]
@@ -53,7 +52,7 @@ def write_trace(paths: Sequence[Path], file: TextIO) -> int:
         yield "\n]}\n"
 
     try:
-        write_all(file, pieces())
+        file.writelines(pieces())
     finally:
         for recording in recordings:
             recording.close()

@@ -20,7 +20,7 @@ from ..protocol import TimeSteps
 from ..samples import TelemetrySource
 from ..timeline import Device, Host
 from .fits import fits_of
-from .measuring import Interrupted, PointWorker
+from .measuring import Answer, Interrupted, PointWorker
 from .plan import Plan, PlanError, Point, on_devices
 from .reckoning import reckoned, without_trying
 from .result import PointResult, SweepFile, save
@@ -191,8 +191,12 @@ class Sweep:
             seconds=plan.point_seconds,
             seed=plan.seed,
         )
+        try:
+            worker_pid = self._worker.start()
+        except WorkerError as error:
+            return reckoned(point, before, Answer("failed", str(error)), None, None)
         if self._watching is not None:
-            self._watching.begin(self._device(point).uuid, self._worker.start())
+            self._watching.begin(self._device(point).uuid, worker_pid)
         answer = self._worker.measure(asked, self._interrupted)
         timed, means = answer.timed, None
         if self._watching is not None and timed is not None and timed.began_at is not None:

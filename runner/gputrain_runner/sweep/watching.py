@@ -26,6 +26,8 @@ OF_GPU = (
 )
 OF_HOST = ("cpu_utilisation", "worker_cpu_utilisation")
 
+_Seen = dict[tuple[str, float, float], float]
+
 
 class Watching:
     """Looks at the telemetry some times a second, and forgets at each point's beginning."""
@@ -34,8 +36,8 @@ class Watching:
         self._telemetry = telemetry
         self._clock = clock
         self._uuid: str | None = None
-        self._seen: dict[tuple[float, str], float] = {}
-        """What was measured, by when and which."""
+        self._seen: _Seen = {}
+        """What was measured, by its name and from when to when it is of."""
         self._last_host: object = None
         self._stop = Event()
 
@@ -58,8 +60,8 @@ class Watching:
     def means(self, since: float, until: float) -> dict[str, float] | None:
         """The means over what was measured between these times; None where nothing was."""
         found: dict[str, list[float]] = {}
-        for (at, name), value in list(self._seen.items()):
-            if since <= at <= until:
+        for (name, begin, end), value in list(self._seen.items()):
+            if since <= begin and end <= until:
                 found.setdefault(name, []).append(value)
         return {name: sum(values) / len(values) for name, values in found.items()} or None
 
@@ -76,10 +78,9 @@ class Watching:
             for name in OF_HOST:
                 value = getattr(reading.host, name)
                 if value is not None:
-                    # So that all that the figure is of lies within the steps.
-                    seen[now - HOST_WINDOW_S, name] = value
+                    seen[name, now - HOST_WINDOW_S, now] = value
 
-    def _look_at_gpu(self, reading: Reading, now: float, seen: dict[tuple[float, str], float]) -> None:
+    def _look_at_gpu(self, reading: Reading, now: float, seen: _Seen) -> None:
         gpu = next((each for each in reading.gpus if each.uuid is not None and each.uuid == self._uuid), None)
         age_s = None if gpu is None else reading.ages_s.get(gpu.index)
         if gpu is None or age_s is None:
@@ -88,7 +89,8 @@ class Watching:
             value = getattr(gpu, name)
             if value is not None:
                 # Looked at twice, a value counts once.
-                seen[round(now - age_s, 2), name] = float(value)
+                taken = round(now - age_s, 2)
+                seen[name, taken, taken] = float(value)
 
     def _look_on(self) -> None:
         while not self._stop.wait(EVERY_S):

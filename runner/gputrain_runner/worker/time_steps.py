@@ -8,10 +8,9 @@ import torch
 from msgspec import structs
 
 from ..protocol import StepsTimed, TimeSteps
-from ..settings import Settings
-from . import changes, data, first_batch, peak_memory
+from ..settings import Settings, refusal
+from . import changes, data, devices, first_batch, peak_memory
 from .describe import flops_per_sample
-from .devices import synchronize
 from .execution import precision
 from .memory_limit import bounded_memory
 from .step_timer import StepTimer
@@ -43,6 +42,9 @@ def time_steps(asked: TimeSteps) -> StepsTimed:
 def _timed(asked: TimeSteps, until: float) -> StepsTimed:
     torch.manual_seed(asked.seed)
     settings = asked.settings
+    refused = refusal(settings, devices.capability(settings.device))
+    if refused is not None:
+        return _failed(settings, refused)
     peak_memory.forget(torch.device(settings.device))
     dataset = data.load(asked.preset.data, asked.preset.model)
     if settings.batch_size > len(dataset.training):
@@ -53,8 +55,7 @@ def _timed(asked: TimeSteps, until: float) -> StepsTimed:
     first_batch.check(preset, dataset, settings)
     trainer = Trainer(preset, dataset, settings, asked.seed)
     try:
-        refused = changes.refusal(trainer, settings)
-        return _failed(settings, refused) if refused is not None else _measured(trainer, asked, until)
+        return _measured(trainer, asked, until)
     finally:
         trainer.close()
 
@@ -67,7 +68,7 @@ def _measured(trainer: Trainer, asked: TimeSteps, until: float) -> StepsTimed:
     clock.forget()
     began = time.monotonic()
     _run(trainer, asked.runs, until, FEWEST)
-    synchronize(trainer.device)
+    devices.synchronize(trainer.device)
     ended = time.monotonic()
     return _told(trainer, clock, began, ended)
 

@@ -1,14 +1,16 @@
-"""A session in a few lines of Markdown, for an issue or a chat."""
+"""A session in a few lines of Markdown, or a sweep's tables, for an issue or a chat."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from gputrain_runner.report.beside import of_session
 from gputrain_runner.report.story import Story, Turned
+from gputrain_runner.sweep.result import SweepFile
 
-from .. import format, preset_text, verdict_text
+from .. import format, preset_text, sweep_text, verdict_text
 from .verdicts import telling
 
 MOST_CHANGES = 12
@@ -18,6 +20,21 @@ def sessions(stories: Sequence[Story]) -> Iterator[str]:
     """The text of recordings, one after another."""
     for at, story in enumerate(stories):
         yield ("\n" if at else "") + "\n".join(_session(story)) + "\n"
+
+
+def sweeps(told: Sequence[tuple[str, SweepFile]]) -> Iterator[str]:
+    """The tables of sweeps, each with the path of its file."""
+    for at, (path, one) in enumerate(told):
+        names = ", ".join(dict.fromkeys(each.preset for each in one.points))
+        host = one.host
+        machine = ", ".join(
+            text for text in (host.os, host.cpu, host.torch and f"PyTorch {host.torch}") if text
+        )
+        yield (
+            "\n" if at else ""
+        ) + f"## Sweep: {plain(names)}\n\n{plain(machine)}; {plain(Path(path).name)}\n"
+        for part in (*sweep_text.nets_by_devices(one), *sweep_text.by_batch_size(one)):
+            yield f"\n```\n{part}\n```\n"
 
 
 def _session(story: Story) -> Iterator[str]:

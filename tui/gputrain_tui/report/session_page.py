@@ -14,6 +14,7 @@ from .. import format, preset_text, verdict_text
 from . import changes, machine_charts, published, session_charts, verdicts
 from .charts import Chart, Times
 from .html import Html, Part, element, facts, join, section, table
+from .machine_facts import machine
 from .page import Page
 
 
@@ -195,7 +196,7 @@ def _around(story: Story) -> Html:
         "section",
         element("h3", "Machine, workload and settings"),
         element("h4", "Machine"),
-        facts(_machine(story)),
+        facts([*machine(story.header.host, story.header.devices), *_flags(story)]),
         *([element("h4", "Measured ceilings"), facts(ceilings)] if ceilings else []),
         element("h4", "Preset"),
         element("p", origin, class_="note") if origin else Html(""),
@@ -212,27 +213,8 @@ def _around(story: Story) -> Html:
     )
 
 
-def _machine(story: Story) -> list[tuple[str, Part]]:
-    host = story.header.host
-    versions = (("PyTorch", host.torch), ("CUDA", host.cuda), ("cuDNN", host.cudnn), ("driver", host.driver))
-    rows: list[tuple[str, Part]] = [
-        ("system", f"{host.os}, Python {host.python}{', over SSH' if host.over_ssh else ''}"),
-        ("CPU", f"{host.cpu or format.UNKNOWN}, {host.cores or format.UNKNOWN} cores"),
-        ("memory", format.memory(host.memory_bytes)),
-        *((name, version) for name, version in versions if version is not None),
-    ]
-    for device in story.header.devices:
-        if device.device != "cpu":
-            capability = (
-                f", compute capability {device.compute_capability}" if device.compute_capability else ""
-            )
-            rows.append(
-                (
-                    device.device,
-                    f"{device.name or format.UNKNOWN}, {format.memory(device.memory_bytes)}{capability}",
-                )
-            )
+def _flags(story: Story) -> list[tuple[str, Part]]:
     flags = story.header.session.flags
-    if flags:
-        rows.append(("PyTorch's switches", ", ".join(f"{name} {value}" for name, value in flags.items())))
-    return rows
+    if not flags:
+        return []
+    return [("PyTorch's switches", ", ".join(f"{name} {value}" for name, value in flags.items()))]

@@ -1,0 +1,379 @@
+"""`gputrain-tui sweep` as users run it; but for the last tests by a worker that answers at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fake_sweep_worker
+import user_presets
+from fake_sweep_worker import asked
+from fake_worker import until
+from terminal import Terminal
+
+PROGRAM = [sys.executable, str(Path(fake_sweep_worker.__file__)), "gputrain-tui"]
+
+PRESET = """\
+name = "{name}"
+title = "a tiny network"
+batch_size = 8
+[model]
+family = "mlp"
+inputs = 4
+outputs = 2
+activation = "relu"
+default_size = "{size}"
+sizes = [{{name = "{size}", hidden = [8]}}, {{name = "wide", hidden = [80]}}]
+[data]
+kind = "teacher"
+training_samples = {samples}
+validation_samples = 10
+[loss]
+kind = "mse"
+[optimizer]
+kind = "sgd"
+lr = 0.1
+"""
+
+
+def preset(folder: Path, name: str, size: str = "narrow", samples: int = 10_000) -> str:
+    path = folder / f"{name}-{size}.toml"
+    path.write_text(PRESET.format(name=name, size=size, samples=samples))
+    return str(path)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "asked.log"
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv(fake_sweep_worker.LOG, str(log))
+    # One thread's stack of the C library's own for each of many threads would fill the memory allowed.
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+
+
+def sweep(*arguments: str, program: list[str] = PROGRAM, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*program, "sweep", *arguments], capture_output=True, text=True, timeout=120, check=False, **options
+    )
+
+
+def load(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())  # type: ignore[no-any-return]
+
+
+def test_the_published_layout(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    done = sweep(
+        *(preset(tmp_path, "one"), preset(tmp_path, "two"), "--device", "cuda,cpu"),
+        *("--passes", "forward,training", "--over", "batch_size=8,2048", "--runs", "4", "--json", str(path)),
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    at = lines.index("batch 8, ms: median of 4 steps")
+    assert lines[at + 1].split("  ")[-1].strip() == "a CPU" or "a CPU" in lines[at + 1]
+    assert lines[at + 1].index("a GPU") < lines[at + 1].index("a CPU")
+    assert lines[at + 2].split() == ["net", *["forward", "forward+backward"] * 2]
+    # 2.8 ms a step: a third of it forward, nine tenths forward and backward.
+    assert lines[at + 3].split() == ["one", "narrow", *["0.933", "2.52"] * 2]
+    assert lines[at + 4].split() == ["two", "narrow", *["0.933", "2.52"] * 2]
+    at = lines.index("batch 2,048, ms: median of no steps")
+    assert lines[at + 3].split() == ["one", "narrow", *["missing"] * 4]
+    assert done.stderr.splitlines()[0] == f"16 points, 1 round; {path}"
+    assert "[1/16] one narrow, cuda:0, batch 8, forward: 0.9333 ms" in done.stderr
+    assert "missing: not tried: passes forward did not fit already" in done.stdout
+
+
+def test_the_file_as_promised(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    one = preset(tmp_path, "one")
+    sweep(one, "--device", "cpu", "--over", "batch_size=8,16,32", "--runs", "4", "--json", str(path))
+    found = load(path)
+    assert found["schema"] == "gputrain-sweep" and found["version"] == 1 and found["complete"]
+    assert set(found) >= {"host", "devices", "points", "fits"}
+    assert found["command"][:3] == ["gputrain-tui", "sweep", one]
+    point = found["points"][0]
+    assert set(point) >= {
+        *("preset", "settings", "passes", "outcome", "error", "runs", "ms", "samples_per_s"),
+        *("ms_per_sample", "peak_memory_bytes", "flops_per_s", "noisy"),
+    }
+    assert set(point["ms"]) == {"median", "iqr", "min", "max"}
+    (fit,) = found["fits"]
+    assert fit["a_ms"] == pytest.approx(1.8) and fit["c_ms"] == pytest.approx(0.09)
+    assert fit["half"] == pytest.approx(20.0) and fit["best"] == 32
+
+
+def test_what_the_curve_over_batch_sizes_says(tmp_path: Path) -> None:
+    done = sweep(preset(tmp_path, "one"), "--device", "cpu", "--over", "batch_size=8,16,32", "--runs", "4")
+    assert "one narrow on cpu, forward+backward" in done.stdout
+    assert "t(b) = 1.8 ms + 0.09 ms · b, within 0.0 %; n1/2 = 20" in done.stdout
+    assert "least time per sample at batch 32" in done.stdout
+    assert "o forward+backward" in done.stdout
+    assert "net " not in done.stdout  # One net: the table by batch sizes holds it all.
+
+
+def test_csv_has_a_row_for_each_point(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    sweep(preset(tmp_path, "one"), "--device", "cpu", "--over", "batch_size=8,2048", "--csv", str(path))
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert [row["batch_size"] for row in rows] == ["8", "2048"]
+    assert float(rows[0]["step_ms_median"]) == pytest.approx(2.8)
+    assert rows[0]["runs"] == "100" and rows[0]["noisy"] == "False" and rows[0]["error"] == ""
+    assert rows[1]["outcome"] == "out_of_memory" and rows[1]["step_ms_median"] == ""
+
+
+def test_without_a_path_it_goes_among_the_sweeps(tmp_path: Path) -> None:
+    sweep(preset(tmp_path, "one"), preset(tmp_path, "two"), "--runs", "2")
+    (path,) = (tmp_path / "state" / "gputrain-tui" / "sweeps").iterdir()
+    assert path.name.endswith("-one-and-1-more.json")
+    assert load(path)["points"][0]["settings"]["device"] == "cuda:0"  # The best there is.
+
+
+def test_a_value_is_for_the_presets_that_know_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    files = (
+        preset(tmp_path, "one", "narrow"),
+        preset(tmp_path, "two", "slim"),
+        preset(tmp_path, "two", "thin"),
+    )
+    over = ("--over", "model_size=narrow,wide,slim", "--device", "cpu", "--runs", "2", "--json", str(path))
+    done = sweep(*files, *over)
+    assert done.returncode == 0, done.stderr
+    shown = [(p["preset"], p["settings"]["model_size"]) for p in load(path)["points"]]
+    other = f"two ({files[2]})"
+    assert shown == [("one", "narrow"), ("one", "wide"), ("two", "wide"), ("two", "slim"), (other, "wide")]
+
+
+def test_presets_that_know_none_of_the_values_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    files = (preset(tmp_path, "one", "narrow"), preset(tmp_path, "two", "slim"))
+    over = ("--over", "model_size=slim", "--set", "batch_size=4", "--runs", "2", "--json", str(path))
+    done = sweep(*files, *over)
+    assert "one: --over model_size has no value that it can take; it stays as it starts" in done.stderr
+    assert [p["settings"]["model_size"] for p in load(path)["points"]] == ["narrow", "slim"]
+    assert {p["settings"]["batch_size"] for p in load(path)["points"]} == {4}
+
+
+def test_all_means_the_whole_ladder(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    every = ("--over", "model_size=all", "--over", "precision=all", "--device", "cuda:0")
+    sweep(preset(tmp_path, "one"), *every, "--runs", "2", "--json", str(path))
+    shown = [(p["settings"]["model_size"], p["settings"]["precision"]) for p in load(path)["points"]]
+    assert len(shown) == 8 and ("wide", "bf16") in shown and ("narrow", "tf32") in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "a preset is missing"),
+        (["nothing-like-it"], "no preset is called"),
+        (["ONE", "--over", "batch_size"], "allowed: NAME=VALUE"),
+        (["ONE", "--over", "batch_size=0"], "--over batch_size: found '0'"),
+        (["ONE", "--over", "batch_size=8,,9"], "--over batch_size: a value is missing"),
+        (["ONE", "--over", "batch_size=8", "--set", "batch_size=9"], "batch_size is given twice"),
+        (["ONE", "--over", "size=8"], "no setting is called 'size'"),
+        (["ONE", "--over", "model_size=huge"], "found 'huge', allowed: narrow, wide"),
+        (["ONE", "--set", "memory_format=channels_last"], "memory format has no meaning for one"),
+        (["ONE", "--over", "device=cpu,cuda"], "that is what --device does"),
+        (["ONE", "--device", "gpu"], "--device: found 'gpu', allowed: cpu, cuda, cuda:NUMBER"),
+        (["ONE", "--device", "cuda:7"], "there is no device cuda:7; there are cuda:0, cpu"),
+        (["ONE", "--passes", "backward"], "--passes: found 'backward', allowed: forward, training"),
+        (["ONE", "--runs", "1"], "--runs: found '1'"),
+        (["ONE", "--batch-size", "8"], "did you mean '--over batch_size=N'"),
+        (["ONE", "--data", "/nowhere"], "none of these presets reads files"),
+        (["ONE", "--json", "/nowhere/x.json"], "there is no folder /nowhere"),
+        (["ONE", "--json", "/"], "is a folder: name a file in it"),
+        (["ONE", "--csv", "/nowhere/x.csv"], "--csv: there is no folder /nowhere"),
+        (["ONE", "--json", "-"], "allowed: the path of a file"),
+        (["ONE", "--resume"], "name the sweep's file"),
+        (["ONE", "--retry-failed"], "--retry-failed goes with --resume"),
+        (["--json", "/nowhere.json", "--resume"], "--resume: /nowhere.json: No such file"),
+        (["--json", "x", "--resume", "--runs", "5"], "--runs: a sweep is gone on with as it was begun"),
+        (["ONE", "--over", "batch_size=all"], "found 'all'"),
+    ],
+)
+def test_wrong_command_lines_are_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
+    one = preset(tmp_path, "one")
+    done = sweep(*[one if word == "ONE" else word for word in arguments])
+    assert done.returncode == 2, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("gputrain-tui sweep: ") and said in last
+    assert done.stdout == "" and "Traceback" not in done.stderr
+
+
+def test_more_points_than_anyone_wants_are_refused(tmp_path: Path) -> None:
+    batches = ",".join(str(number) for number in range(1, 200))
+    done = sweep(
+        preset(tmp_path, "one"), "--over", f"batch_size={batches}", "--over", f"workers={batches[:220]}"
+    )
+    assert done.returncode == 2 and "points, allowed: 10,000" in done.stderr
+
+
+@contextmanager
+def sweeping(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A sweep that has measured a point."""
+    environment = {**os.environ, fake_sweep_worker.TAKES_S: "0.3"}
+    with subprocess.Popen(
+        [*PROGRAM, "sweep", *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if line.startswith("[2/"):
+                    break
+            yield process
+        finally:
+            process.kill()
+
+
+def test_killed_in_the_middle_it_redoes_nothing(tmp_path: Path, log: Path) -> None:
+    path = tmp_path / "x.json"
+    one = preset(tmp_path, "one")
+    what = (one, "--device", "cpu", "--over", "batch_size=8,16,32", "--runs", "10", "--json", str(path))
+    with sweeping(*what) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(20)
+    before = load(path)
+    measured = {point["settings"]["batch_size"]: point for point in before["points"]}
+    assert not before["complete"] and set(measured) >= {8, 16}
+    calls = len(asked(log))
+    Path(one).unlink()  # The file tells all that is needed.
+    done = sweep("--json", str(path), "--resume")
+    assert done.returncode == 0, done.stderr
+    after = load(path)
+    assert after["complete"] and [p["rounds"] for p in after["points"]] == [2, 2, 2]
+    assert [p["runs"] for p in after["points"]] == [10, 10, 10]
+    for point in after["points"]:
+        kept = measured.get(point["settings"]["batch_size"])
+        if kept is not None:
+            assert point["times"]["step"][: len(kept["times"]["step"])] == kept["times"]["step"]
+    again = [batch for _, _, batch in asked(log)[calls:]]
+    left = 6 - sum(point["rounds"] for point in before["points"])
+    assert len(again) == left
+    whole = sweep("--json", str(path), "--resume")
+    assert whole.returncode == 0 and load(path) == after and len(asked(log)) == calls + left
+    assert whole.stdout == done.stdout
+
+
+def test_control_c_leaves_the_file_valid(tmp_path: Path, log: Path) -> None:
+    path = tmp_path / "x.json"
+    with sweeping(preset(tmp_path, "one"), "--over", "batch_size=8,16,32", "--json", str(path)) as process:
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert f"interrupted; `gputrain-tui sweep --json {path} --resume` goes on" in said
+    assert not load(path)["complete"] and "not complete: " in out
+    pids = [pid for pid, _, _ in asked(log)]
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+
+def test_resumed_with_its_grid_said_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    one = preset(tmp_path, "one")
+    what = [one, "--over", "batch_size=8,16", "--runs", "4", "--json", str(path)]
+    assert sweep(*what).returncode == 0
+    assert sweep(*what, "--resume").returncode == 0
+    again = sweep(*what)
+    assert again.returncode == 2 and "exists already; --resume goes on from it" in again.stderr
+    other = sweep(one, "--over", "batch_size=8,32", "--runs", "4", "--json", str(path), "--resume")
+    assert other.returncode == 2 and "holds another grid" in other.stderr
+    slower = sweep(one, "--over", "batch_size=8,16", "--runs", "9", "--json", str(path), "--resume")
+    assert slower.returncode == 2 and "was begun with --runs 4, not 9" in slower.stderr
+
+
+def test_what_failed_is_tried_again_on_demand(tmp_path: Path, log: Path) -> None:
+    path = tmp_path / "x.json"
+    killed = fake_sweep_worker.KILLED
+    over = ("--over", f"batch_size=8,{killed}", "--runs", "4", "--json", str(path))
+    assert sweep(preset(tmp_path, "one"), *over).returncode == 0
+    calls = len(asked(log))
+    assert sweep("--json", str(path), "--resume").returncode == 0
+    assert len(asked(log)) == calls
+    again = sweep("--json", str(path), "--resume", "--retry-failed")
+    assert again.returncode == 0 and "failed: the worker killed by SIGKILL" in again.stdout
+    assert [batch for _, _, batch in asked(log)[calls:]] == [killed]
+
+
+def test_a_sweep_of_which_nothing_works_has_failed(tmp_path: Path) -> None:
+    done = sweep(preset(tmp_path, "one"), "--set", "execution=graph", "--device", "cpu")
+    assert done.returncode == 1
+    assert "needs a CUDA GPU" in done.stderr and "failed" in done.stdout
+
+
+def test_on_a_terminal_the_last_line_tells_how_far_it_is(tmp_path: Path) -> None:
+    arguments = [*PROGRAM, "sweep", preset(tmp_path, "one"), "--over", "batch_size=8,16,32", "--runs", "4"]
+    environment = {fake_sweep_worker.TAKES_S: "0.4"}
+    with Terminal(arguments, columns=100, environment=environment) as terminal:
+        terminal.wait_for(r"one narrow, cuda:0, batch 16, training ━*.*1/3  about \d+ s left")
+        shown = terminal.wait_for(r"least time per sample at batch 32")
+        assert "one narrow, cuda:0, batch 8, training: 2.52 ms" in shown
+        assert terminal.wait() == 0
+
+
+# ---------------------------------------------------------------------------- the real worker
+
+REAL = [str(Path(sys.executable).parent / "gputrain-tui")]
+
+LARGE = (("small = 8", ""),)
+
+
+def test_what_does_not_fit_into_memory_is_missing_and_its_neighbours_are_right(tmp_path: Path) -> None:
+    """Activations of a layer of 20,000 units: 80 kB a sample, in a process that may take 1.2 GB."""
+    path = tmp_path / "x.json"
+    model = user_presets.MODEL.replace('"large": 32', '"large": 20_000')
+    mine = user_presets.write(tmp_path, ("training_samples = 320", "training_samples = 40000"), model=model)
+
+    def allow_little() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (1_200_000_000, 1_200_000_000))
+
+    done = sweep(
+        *(str(mine), "--device", "cpu", "--set", "model_size=large", "--set", "threads=1"),
+        *("--over", "batch_size=2,4,20000,40000", "--runs", "3", "--warmup", "1", "--json", str(path)),
+        program=REAL,
+        preexec_fn=allow_little,
+    )
+    assert done.returncode == 0, done.stderr
+    points = {point["settings"]["batch_size"]: point for point in load(path)["points"]}
+    assert [points[batch]["outcome"] for batch in (2, 4)] == ["ok", "ok"], done.stdout
+    assert all(points[batch]["runs"] == 3 and points[batch]["ms"]["median"] > 0 for batch in (2, 4))
+    assert points[20000]["outcome"] == "out_of_memory"
+    assert "cannot give another" in points[20000]["error"]
+    assert points[40000]["error"] == "not tried: batch 20,000 did not fit already"
+    assert "missing" in done.stdout
+
+
+def test_a_point_that_hangs_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    model = user_presets.MODEL.replace(
+        "    return Net(",
+        "    if size == 'large':\n        import time\n        time.sleep(600)\n    return Net(",
+    )
+    mine = user_presets.write(tmp_path, model=model)
+    done = sweep(
+        *(str(mine), "--device", "cpu", "--over", "model_size=large,small", "--runs", "3", "--warmup", "1"),
+        *("--point-seconds", "3", "--json", str(path)),
+        program=REAL,
+    )
+    assert done.returncode == 0, done.stderr
+    outcomes = {p["settings"]["model_size"]: (p["outcome"], p["error"]) for p in load(path)["points"]}
+    assert outcomes == {"large": ("timed_out", "given up after 3 s"), "small": ("ok", None)}
