@@ -9,6 +9,7 @@ from pathlib import Path
 import burst_cost
 import first_frame
 import key_latency
+import report_size
 import screen_cost
 import training_speed
 
@@ -19,6 +20,7 @@ if __name__ == "__main__":
         *screen_cost.measure(),
         *training_speed.measure(),
         *burst_cost.measure(),
+        *report_size.measure(),
     ]
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(json.dumps(lines, indent=1) + "\n")

@@ -12,13 +12,14 @@ from gputrain_runner.ceilings import Ceilings
 from gputrain_runner.recorder import Recorder
 from gputrain_runner.recordings import RecordingFile, UnreadableError
 from gputrain_runner.recordings.listing import about, recorded
-from gputrain_runner.timeline import Change, Effect, Rate, Sample
+from gputrain_runner.timeline import Change, Effect, Entry, Rate, Sample
 from timelines import change, header, message, sample, summary
 
 
 def write(path: Path, *, complete: bool = True) -> Recorder:
     recorder = Recorder(path, header(torch="2.13"))
-    for position, entry in enumerate([sample(0.25), change(0.5), sample(0.75), message(1.0)]):
+    told: list[Entry] = [sample(0.25), change(0.5), sample(0.75), message(1.0)]
+    for position, entry in enumerate(told):
         recorder.write(position, entry)
     if complete:
         recorder.complete(summary())

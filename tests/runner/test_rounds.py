@@ -22,7 +22,7 @@ class KnownSession:
         self.settings = START
         self.session = self
         self.header = self
-        self.probe = {"cpu": None}  # type: ignore[assignment]
+        self.probe = {"cpu": None}
         self._rate = rate
         self._remedies = remedies
         self.rounds: Diagnosing | None = None

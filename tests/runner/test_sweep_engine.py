@@ -265,7 +265,7 @@ def test_ceilings_and_telemetry_stand_beside_the_times(run: Run, log: Path) -> N
     ceilings = Ceilings(
         device="cpu", uuid=None, measured_at="", torch="2.99", driver=None, matmul_flops_per_s={"fp32": rate}
     )
-    around = Surroundings(telemetry, lambda _devices, _host: {"cpu": ceilings}, fake_worker(log))  # type: ignore[arg-type]
+    around = Surroundings(telemetry, lambda _devices, _host: {"cpu": ceilings}, fake_worker(log))
     (point,) = run(plan(8), around=around).points
     assert point.flops_per_s is not None
     assert point.share_of_ceiling == pytest.approx(point.flops_per_s / 1e6)

@@ -9,6 +9,7 @@ from fake_sweep_worker import DEVICES, plan, tiny
 from gputrain_presets import load
 from gputrain_runner.options import AUTO
 from gputrain_runner.protocol import Hello
+from gputrain_runner.settings import Value
 from gputrain_runner.sweep import Chosen, Point, plan_points
 from gputrain_runner.sweep.plan import PlanError, on_devices
 
@@ -21,7 +22,7 @@ def shown(points: list[Point]) -> list[tuple[str, str, str, int]]:
 
 
 def test_presets_are_outermost_and_batches_ascend_within_a_family() -> None:
-    over = {"batch_size": [8, 2, 4], "model_size": ["small", "large"]}
+    over: dict[str, list[Value]] = {"batch_size": [8, 2, 4], "model_size": ["small", "large"]}
     chosen = [Chosen("one", tiny("one"), over), Chosen("two", tiny("two"), {})]
     found = shown(plan_points(chosen, ["cpu"], ["forward", "training"]))
     assert len(found) == 14

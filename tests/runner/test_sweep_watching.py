@@ -17,7 +17,7 @@ class Looking:
     def __init__(self, uuid: str | None) -> None:
         self.telemetry = FakeTelemetry()
         self.now = 100.0
-        self.watching = Watching(self.telemetry, lambda: self.now)  # type: ignore[arg-type]
+        self.watching = Watching(self.telemetry, lambda: self.now)
         self.watching.begin(uuid, 4711)
 
     def at(self, now: float, power_w: float | None, cpu: float | None, age_s: float = 0.0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ from gputrain_runner.worker.time_steps import time_steps
 
 
 def timed(
-    preset: Preset, *, runs: int = 6, warmup: int = 1, seconds: float = 60.0, **values: object
+    preset: Preset, *, runs: int = 6, warmup: int = 1, seconds: float = 60.0, **values: Any
 ) -> StepsTimed:
     settings = structs.replace(initial(preset, "cpu"), **values)
     return time_steps(TimeSteps(preset=preset, settings=settings, warmup=warmup, runs=runs, seconds=seconds))
@@ -89,7 +90,7 @@ def test_long_steps_end_in_time_with_fewer_of_them(monkeypatch: pytest.MonkeyPat
         ({"model_size": "huge"}, "huge"),
     ],
 )
-def test_what_cannot_be_is_an_outcome_with_its_reason(values: dict[str, object], said: str) -> None:
+def test_what_cannot_be_is_an_outcome_with_its_reason(values: dict[str, Any], said: str) -> None:
     found = timed(small(), **values)
     assert found.outcome == "failed" and said in (found.error or "")
     assert found.step_ms == [] and found.samples_per_s is None

@@ -65,6 +65,10 @@ def test_published_figures_are_compared_with_the_same_passes_and_size() -> None:
     for pair in pairs["vgg"]:
         assert pair.measured.settings.passes == pair.figure.passes
         assert pair.measured.settings.model_size == (pair.figure.size or "11")
+    large = next(pair for pair in pairs["vgg"] if pair.figure.batch_size == 128)
+    assert (large.measured.settings.device, large.measured.settings.batch_size) == ("cuda:0", 64), (
+        "128 is missing"
+    )
     figure = next(pair for pair in pairs["alexnet"] if pair.figure.passes == "forward" and pair.ratio)
     assert figure.measured.settings.batch_size in BATCHES
 

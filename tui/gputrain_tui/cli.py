@@ -19,7 +19,7 @@ COMMANDS = {
     "sweep": "measure a grid of presets, sizes and settings",
     "sessions": "the recordings there are, newest first",
     "replay": "the app over a recording, also of one still being written",
-    "compare": "two recordings side by side",
+    "compare": "two recordings, or two sweeps, side by side",
     "report": "a recording as a page with charts, a table, a trace or a text",
     "crossover": "where one device overtakes the other",
     "upgrade": "what another card would give, and what would limit it there",

@@ -159,7 +159,7 @@ def flops_rate(flops_per_s: float) -> str:
 
 
 def setting(name: str, value: Value) -> str:
-    """A setting's value as it is shown: sizes `x2` and `5x150` as `×2` and `5×150`, all else as it is typed."""
+    """A setting's value as it is shown: sizes `x2` and `5x150` as `×2` and `5×150`, all else as typed."""
     text = str(value)
     of_numbers = name == "model_size" and re.fullmatch(r"x\d.*|\d+x\d+", text)
     return text.replace("x", "×", 1) if of_numbers else text

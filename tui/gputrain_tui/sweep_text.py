@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 from gputrain_runner.settings import Settings, Value
 from gputrain_runner.sweep.fits import family_of
@@ -117,8 +118,20 @@ def fit_lines(fit: Fit) -> list[str]:
     return told
 
 
-def label(point: PointResult | Point) -> str:
-    """One point in words."""
+class Placed(Protocol):
+    """What belongs to a point."""
+
+    @property
+    def preset(self) -> str:
+        """What the sweep calls it."""
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the point."""
+
+
+def label(point: Placed) -> str:
+    """One point in words: `alexnet ×1, cpu, batch 64, training`."""
     now = point.settings
     size = format.setting("model_size", now.model_size)
     return f"{point.preset} {size}, {now.device}, batch {now.batch_size:,}, {now.passes}"
@@ -182,8 +195,13 @@ def cell(point: PointResult) -> str:
 
 
 def ms_text(ms: Ms) -> str:
-    """The median with two decimals, below 1 ms with three digits."""
-    return f"{ms.median:,.2f}" if ms.median >= 1 else f"{ms.median:#.3g}"
+    """The median."""
+    return plain_ms(ms.median)
+
+
+def plain_ms(ms: float) -> str:
+    """Milliseconds without their unit: with two decimals, below 1 with three digits."""
+    return f"{ms:,.2f}" if ms >= 1 else f"{ms:#.3g}"
 
 
 def _short(name: str, value: Value) -> str:

@@ -1,19 +1,23 @@
-"""`gputrain-tui compare`: two recordings side by side."""
+"""`gputrain-tui compare`: two recordings, or two sweeps, side by side."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from gputrain_runner.recordings import RecordingFile, UnreadableError
-from gputrain_runner.recordings.compare import Comparison, Difference, NotComparableError, Row, compare, side
+from gputrain_runner.recordings.compare import Comparison, NotComparableError, Row, compare, side
+from gputrain_runner.report.kinds import kind_of
 from gputrain_runner.settings import RULES
 
 from .. import format
 from ..quantities import judgement, quantity
+from .comparing import differences
 from .parsing import Parser, UsageError, number_above_zero
 from .table import table
 
@@ -22,7 +26,9 @@ examples:
   gputrain-tui compare before.json after.json
   gputrain-tui compare main.json branch.json --fail-below 0.95
 
-Compared are the steady samples under the last settings of each recording.
+Compared are the steady samples under the last settings of each recording; of
+two sweeps the points that they have in common, the worst of which is held
+against --fail-below.
 Ratios are B over A, with the interval in which the true one lies 19 times out
 of 20; a difference is called one only beyond that and beyond 3 %.
 Exit codes: 0 done; 1 samples/s fell below --fail-below; 2 a file was wrong, or
@@ -30,23 +36,21 @@ the two did different work.
 """
 
 
+_Found = TypeVar("_Found")
+
+
 def main(arguments: Sequence[str]) -> int:
     """Print the comparison; 1 where it falls below the gate."""
     options = _parser().read(arguments)
     if options.b is None:
         raise UsageError("two files are needed, as in compare before.json after.json")
-    found = _compare(options)
-    if options.json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
-    else:
-        print(as_text(found))
-    return _gate(found, options.fail_below)
-
-
-def _compare(options: argparse.Namespace) -> Comparison:
+    paths = [Path(path).expanduser() for path in (options.a, options.b)]
     try:
-        a, b = (side(RecordingFile(Path(path).expanduser())) for path in (options.a, options.b))
-        return compare(a, b, options.anyway)
+        kinds = [kind_of(path) for path in paths]
+        if kinds[0] != kinds[1]:
+            what = " and ".join(f"{path} is a {kind}" for path, kind in zip(paths, kinds, strict=True))
+            raise UsageError(f"{what}: two of a kind can be compared")
+        return _sweeps(options, *paths) if kinds[0] == "sweep" else _recordings(options, *paths)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
     except NotComparableError as error:
@@ -54,27 +58,53 @@ def _compare(options: argparse.Namespace) -> Comparison:
         raise UsageError(f"{error}{hint}") from None
 
 
-def _gate(found: Comparison, least: float | None) -> int:
-    """1 where the rate of B surely is below that share of A's: its whole interval is."""
-    if least is None:
+def _recordings(options: argparse.Namespace, a: Path, b: Path) -> int:
+    found = compare(side(RecordingFile(a)), side(RecordingFile(b)), options.anyway)
+    _show(options, found, as_text)
+    return 0 if options.fail_below is None else _judge(options, *_gate(found, options.fail_below))
+
+
+def _sweeps(options: argparse.Namespace, a: Path, b: Path) -> int:
+    from . import compare_sweeps
+
+    found = compare_sweeps.compared(a, b, options.anyway)
+    _show(options, found, compare_sweeps.as_text)
+    if options.fail_below is None:
         return 0
-    rate = next(row.ratio for row in found.rows if row.name == "samples/s")
+    return _judge(options, *compare_sweeps.gate(found, options.fail_below))
+
+
+def _show(options: argparse.Namespace, found: _Found, text: Callable[[_Found], str]) -> None:
+    if options.json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        print(text(found))
+
+
+def _judge(options: argparse.Namespace, passed: bool, line: str) -> int:
+    """Say how the gate was passed, beside what is read by programs; the exit code."""
+    print(line, file=sys.stderr if options.json else sys.stdout)
+    return 0 if passed else 1
+
+
+def _gate(found: Comparison, least: float) -> tuple[bool, str]:
+    """Whether the rate of B reaches that share of A's, and a line that says so."""
+    rate = next((row.ratio for row in found.rows if row.name == "samples/s"), None)
     if rate is None:
-        return 0
-    fell = rate.ratio < least
-    print(
-        f"{'FAILED' if fell else 'passed'}: samples/s is ×{rate.ratio:.3f} "
+        raise NotComparableError("there is no samples/s in both")
+    passed = rate.ratio >= least
+    return passed, (
+        f"{'passed' if passed else 'FAILED'}: samples/s is ×{rate.ratio:.3f} "
         f"({rate.low:.3f}–{rate.high:.3f}), at least ×{least:g} is asked for"
     )
-    return 1 if fell else 0
 
 
 def as_text(found: Comparison) -> str:
     """The comparison for people."""
     lines = [f"A  {found.a}", f"B  {found.b}", ""]
     lines += [f"note: {warning}" for warning in found.warnings]
-    lines += _differences("settings", found.settings, lambda name: RULES[name].label)
-    lines += _differences("machine", found.machine, str)
+    lines += differences("settings", found.settings, lambda name: RULES[name].label)
+    lines += differences("machine", found.machine, str)
     rows: list[tuple[str, ...]] = [("", "A", "B", "B / A", "(19 of 20)", "")]
     group = ""
     for row in found.rows:
@@ -83,17 +113,6 @@ def as_text(found: Comparison) -> str:
             rows.append((group, "", "", "", "", ""))
         rows.append(_row(row))
     return "\n".join([*lines, *table(rows, left=(0, 5))])
-
-
-def _differences(title: str, found: Sequence[Difference], label: Callable[[str], str]) -> list[str]:
-    if not found:
-        return [f"{title}: the same", ""]
-    rows = [(f"  {label(each.name)}", _value(each.a), "→", _value(each.b)) for each in found]
-    return [f"{title} that differ", *table(rows, left=(0, 1, 2, 3)), ""]
-
-
-def _value(value: object) -> str:
-    return format.UNKNOWN if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _row(row: Row) -> tuple[str, ...]:
@@ -113,10 +132,10 @@ def _parser() -> Parser:
     parser = Parser(
         "gputrain-tui compare",
         usage="gputrain-tui compare A.json B.json [options]",
-        description="Two recordings side by side: settings that differ, rates, phases, memory, devices.",
+        description="Two recordings, or two sweeps, side by side: settings that differ, rates, ratios.",
         examples=EXAMPLES,
     )
-    parser.add_argument("a", metavar="A.json", nargs="?", help="a recording")
+    parser.add_argument("a", metavar="A.json", nargs="?", help="a recording or a sweep")
     parser.add_argument("b", metavar="B.json", nargs="?", help="the one to compare with it")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument(

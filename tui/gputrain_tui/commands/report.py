@@ -116,7 +116,7 @@ def _parser() -> Parser:
     parser = Parser(
         "gputrain-tui report",
         usage="gputrain-tui report FILE... [-o OUT] [options]",
-        description="Recordings or sweeps as a page with charts, a table, a trace or a text, by OUT's ending.",
+        description="Recordings or sweeps as a page with charts, a table, a trace or a text.",
         examples=EXAMPLES,
     )
     parser.add_argument(

@@ -1,4 +1,5 @@
-// Draws the charts one after another, so that the page can be read meanwhile; those of a group are zoomed together.
+// Unpacks the chart library and draws the charts one after another, so that the page can be read meanwhile; those of
+// a group are zoomed together.
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -42,7 +43,18 @@
     }
   }
 
+  // The library is most of the page, so it is packed; its code runs as a script of the page.
+  async function unpackLibrary() {
+    const packed = Uint8Array.from(atob(document.getElementById("library").textContent), (c) => c.charCodeAt(0));
+    const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(unpacked).text();
+    document.head.append(script);
+  }
+
   async function drawAll() {
+    if (!charts.length) return;
+    await unpackLibrary();
     for (const chart of charts) {
       await draw(chart);
       await new Promise((next) => setTimeout(next, 0));
@@ -51,5 +63,11 @@
     document.documentElement.dataset.drawnMs = String(Math.round(performance.now()));
   }
 
-  drawAll();
+  drawAll().catch((error) => {
+    for (const box of document.querySelectorAll(".chart:empty")) {
+      box.textContent = "The charts need a browser of 2023 or newer.";
+      box.style.height = "auto";
+    }
+    console.error(error);
+  });
 })();

@@ -16,24 +16,34 @@ from .sweep_charts import batches
 from .sweep_page import comparison_table, sweep
 
 
+OF_SESSIONS = (
+    "Times are since the session began; rates and step times that are quoted are medians of steady samples. "
+    "Drag over a chart to zoom its session's charts, double click to see all; charts draw at most two points, "
+    "the lowest and the highest, for each stretch of time that a screen can tell apart."
+)
+OF_SWEEPS = "Drag over a chart to zoom it, double click to see all of it."
+
+
 def sessions(stories: Sequence[Story]) -> Iterator[str]:
     """The page of recordings, in pieces.
 
     Raises:
         LibraryMissingError: the library that draws the charts is not installed.
     """
-    code = library()
+    packed = library()
     page = Page()
     if len(stories) == 1:
         title = f"{stories[0].preset_name}, {stories[0].header.session.started_at[:10]}"
-        return page.pieces(title, join([session(page, stories[0], "session-1"), _made_by()]), code)
+        return page.pieces(
+            title, join([session(page, stories[0], "session-1"), _made_by(OF_SESSIONS)]), packed
+        )
     groups = [f"session-{number}" for number in range(1, len(stories) + 1)]
     heads = element("h1", f"{len(stories)} sessions side by side")
     parts: list[Html] = [heads, comparison(page, stories, groups)]
     for at, (story, group) in enumerate(zip(stories, groups, strict=True)):
         parts.append(session(page, story, group, heading="h2", mark=letter(at)))
     names = ", ".join(dict.fromkeys(story.preset_name for story in stories))
-    return page.pieces(f"{names}: {len(stories)} sessions", join([*parts, _made_by()]), code)
+    return page.pieces(f"{names}: {len(stories)} sessions", join([*parts, _made_by(OF_SESSIONS)]), packed)
 
 
 def sweeps(told: Sequence[tuple[str, SweepFile]]) -> Iterator[str]:
@@ -42,17 +52,17 @@ def sweeps(told: Sequence[tuple[str, SweepFile]]) -> Iterator[str]:
     Raises:
         LibraryMissingError: the library that draws the charts is not installed.
     """
-    code = library()
+    packed = library()
     page = Page()
     if len(told) == 1:
         path, one = told[0]
-        body = join([sweep(page, one, "sweep-1", path), _made_by()])
-        return page.pieces(f"Sweep, {one.started_at[:10]}", body, code)
+        body = join([sweep(page, one, "sweep-1", path), _made_by(OF_SWEEPS)])
+        return page.pieces(f"Sweep, {one.started_at[:10]}", body, packed)
     marks = [letter(at) for at in range(len(told))]
     parts: list[Html] = [element("h1", f"{len(told)} sweeps side by side"), _side_by_side(told, marks)]
     for number, (path, one) in enumerate(told, start=1):
         parts.append(sweep(page, one, f"sweep-{number}", path, heading="h2", mark=marks[number - 1]))
-    return page.pieces(f"{len(told)} sweeps", join([*parts, _made_by()]), code)
+    return page.pieces(f"{len(told)} sweeps", join([*parts, _made_by(OF_SWEEPS)]), packed)
 
 
 def _side_by_side(told: Sequence[tuple[str, SweepFile]], marks: Sequence[str]) -> Html:
@@ -73,11 +83,5 @@ def _side_by_side(told: Sequence[tuple[str, SweepFile]], marks: Sequence[str]) -
     return section("Side by side", *parts, note="Median time of a batch; missing: it did not fit.")
 
 
-def _made_by() -> Html:
-    told = (
-        f"Made by gputrain-tui {version('gputrain-tui')}. Times are since the session began; rates and "
-        "step times that are quoted are medians of steady samples. Drag over a chart to zoom its session's "
-        "charts, double click to see all; charts draw at most two points, the lowest and the highest, for "
-        "each stretch of time that a screen can tell apart."
-    )
-    return element("footer", told)
+def _made_by(what: str) -> Html:
+    return element("footer", f"Made by gputrain-tui {version('gputrain-tui')}. {what}")

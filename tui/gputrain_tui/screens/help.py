@@ -23,6 +23,7 @@ ON_PICKER: Rows = (
     (("up", "down", "first", "last"), "mark a preset; typing letters filters them"),
     (("choose",), "train the marked preset, or open a file of your own"),
     (("erase", "clear"), "erase a letter of the filter, or all of it"),
+    (("recordings",), "list the recordings, to replay one, or to follow one that is being written"),
 )
 ON_SETTINGS: Rows = (
     (("device_up", "device_down"), "device: next, previous"),
