@@ -277,6 +277,7 @@ class FakeSessions:
         self.devices: Sequence[Device] = [H200, CPU] if gpu else [CPU]
         self.gpu_absence: str | None = None if gpu else NO_GPU
         self.awaits_worker = False
+        self.telemetry = None
 
     def first_frame(self) -> None:
         self.frames += 1

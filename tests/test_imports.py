@@ -66,6 +66,7 @@ def test_the_worker_never_loads_a_screen() -> None:
         (["no-such-command"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["presets"], {"textual", "torch", "numpy", "psutil", "pynvml"}),
         (["doctor"], {"textual", "rich", "torch", "numpy"}),
+        (["report", "--help"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml", "plotly"}),
         (["schema"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["run", "--help"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),
         (["run", "lasagne-mlp", "--steps", "0"], {"textual", "rich", "torch", "numpy", "psutil", "pynvml"}),

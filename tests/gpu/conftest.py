@@ -1,31 +1,57 @@
 """One short run on a machine with a GPU: figures are collected, printed as one table last, kept as JSON.
 
-pytest -m gpu tests/gpu; the figures go to gpu-figures.json, or where GPU_FIGURES says.
+pytest -m gpu tests/gpu; the figures go to gpu-figures.json, or where GPU_FIGURES says. The most telling
+tests come first (`gpu_plan.py`), and none begins when the six minutes are nearly over.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gpu_plan
+from gputrain_runner import probing
+from gputrain_runner.ceilings import Ceilings
+
 Note = Callable[[str, float, str], None]
 
+GPU = "cuda:0"
+PROBE_S = 6.0
+"""As long as the spreads need; by default the probe takes a little more."""
+
+_HERE = Path(__file__).parent
+_began_s = time.monotonic()
 _figures: list[dict[str, Any]] = []
+_left_out: list[str] = []
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    mine = [item for item in items if here in Path(item.path).parents]
+    mine = [item for item in items if _HERE in Path(item.path).parents]
     why = _absence() if mine else None
     for item in mine:
         item.add_marker(pytest.mark.gpu)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
+    ordered = iter(sorted(mine, key=lambda item: gpu_plan.place(Path(item.path).stem, item.name)))
+    ours = set(mine)
+    items[:] = [next(ordered) if item in ours else item for item in items]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("skip") is not None:
+        return
+    why = gpu_plan.too_late(time.monotonic() - _began_s)
+    if why is not None:
+        _left_out.append(item.name)
+        pytest.skip(why)
 
 
 def _absence() -> str | None:
@@ -39,22 +65,58 @@ def _absence() -> str | None:
     return None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is kept between sessions lies in a folder of its own; training may use every core there is."""
+    import torch
+
+    threads = torch.get_num_threads()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        # The other tests have all that they start take one thread (tests/conftest.py).
+        if os.environ.get("OMP_NUM_THREADS") == "1":
+            patch.delenv("OMP_NUM_THREADS")
+            affinity = getattr(os, "sched_getaffinity", None)
+            torch.set_num_threads(len(affinity(0)) if affinity else os.cpu_count() or 1)
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def ceilings() -> Ceilings:
+    """What this GPU can do at most; kept, so that every session after it knows them as well."""
+    return probing.measure([GPU], PROBE_S)[GPU]
+
+
 @pytest.fixture
 def note() -> Note:
     """Keep a figure for the table: name, value, unit."""
 
     def keep(name: str, value: float, unit: str) -> None:
         _figures.append({"name": name, "value": value, "unit": unit})
+        _write()  # Whatever ends the run, what was measured is there.
 
     return keep
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def _out() -> Path:
+    return Path(os.environ.get("GPU_FIGURES", "gpu-figures.json"))
+
+
+def _write() -> None:
+    _out().write_text(json.dumps(_figures, indent=1) + "\n")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None]:
+    yield
     if not _figures:
         return
+    _figures.append({"name": "all of it", "value": time.monotonic() - _began_s, "unit": "s"})
+    _figures.append({"name": "tests left out for want of time", "value": float(len(_left_out)), "unit": ""})
     terminalreporter.section("figures of this GPU")
-    for figure in _figures:
-        terminalreporter.write_line(f"{figure['name']:<64} {figure['value']:>14,.3f} {figure['unit']}")
-    out = Path(os.environ.get("GPU_FIGURES", "gpu-figures.json"))
-    out.write_text(json.dumps(_figures, indent=1) + "\n")
-    terminalreporter.write_line(f"as JSON: {out}")
+    rows = ((figure["name"], figure["value"], figure["unit"]) for figure in _figures)
+    for line in gpu_plan.table(rows):
+        terminalreporter.write_line(line)
+    _write()
+    terminalreporter.write_line(f"as JSON: {_out()}")

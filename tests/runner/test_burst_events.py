@@ -198,6 +198,16 @@ def test_what_the_profiler_takes_is_taken_out() -> None:
     assert disturbed.work_ms / disturbed.step_ms == pytest.approx(0.25 / 0.9)
 
 
+def test_one_disturbed_step_does_not_show() -> None:
+    recorder = Recorder()
+    for step in range(3):
+        recorder.call("aten::mm", step * 1000 + 100, 200)
+        recorder.call("aten::relu", step * 1000 + 400, 250 if step == 1 else 50)
+    found = of_cpu(recorder.events, steps(3), step_ms=1.0)
+    assert found is not None
+    assert {kind: work.ms for kind, work in found.work.items()} == {"matmul": 0.2, "elementwise": 0.05}
+
+
 def test_operators_of_several_threads_are_never_more_than_the_step() -> None:
     recorder = Recorder()
     for thread in (1, 2):

@@ -255,7 +255,7 @@ def test_in_short_epochs_there_are_fewer_steps(batches: int, steps: int) -> None
 
 
 def test_batches_gathered_during_a_burst_make_no_rate() -> None:
-    bench = Bench()
+    bench = Bench(small("lasagne-mlp", training_samples=100 * 64))
     bench.trainer.reconfigure(
         bench.trainer.settings.with_value("data_path", "prefetch"), bench.trainer.save()
     )

@@ -19,6 +19,7 @@ from .cell_diff import FrugalApp
 from .screens.message_line import AnsweringScreen
 from .screens.picker import PickerScreen
 from .sessions import LiveFeed, SessionError, Sessions
+from .sweep_run import LiveSweeps, Sweeps
 from .widgets.glyphs import GlyphName, set_glyphs
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from gputrain_runner.summary import Ended
 
     from .screens.recordings import RecordingsScreen
-
 
 LOOK_S = 0.1
 """How often it is looked whether a suspension that was asked for can be."""
@@ -65,12 +65,17 @@ class GpuTrainApp(FrugalApp[None]):
         live: LiveFeed | None = None,
         glyphs: GlyphName = "braille",
         replay: Replay | None = None,
+        sweeps: Sweeps | None = None,
     ) -> None:
-        """`live`: a session that runs; `replay`: a recording; without either the picker comes first."""
+        """`live`: a session that runs; `replay`: a recording; without either the picker comes first.
+
+        `sweeps`: where sweeps come from; None: real ones.
+        """
         # Said here and not by the theme alone, or NO_COLOR would turn the terminal's own colours into black.
         super().__init__(ansi_color=True)
         set_glyphs(glyphs)
         self._sessions = sessions
+        self._sweeps = LiveSweeps(lambda: sessions.telemetry) if sweeps is None else sweeps
         self._live = live
         self._replay = replay
         self._curtain: ExitStack | None = None
@@ -161,6 +166,14 @@ class GpuTrainApp(FrugalApp[None]):
         except UnreadableError as error:
             if isinstance(self.screen, AnsweringScreen):
                 self.screen.say(str(error))
+
+    def action_sweep(self) -> None:
+        """Choose what to measure, beginning with the marked preset."""
+        from .screens.sweep_setup import SweepSetupScreen
+
+        marked = self.screen.marked if isinstance(self.screen, PickerScreen) else None
+        presets = [marked] if marked is not None else []
+        self.push_screen(SweepSetupScreen(self._sweeps, self._sessions, presets, self.size_classes()))
 
     def _show_replay(self, replay: Replay) -> None:
         from .screens.replay import ReplayScreen

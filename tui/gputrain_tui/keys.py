@@ -103,6 +103,50 @@ PICKER: tuple[Action, ...] = (
     Action("erase", ("backspace", "ctrl+h"), "backspace", "erase", "", "erase a letter of the filter"),
     Action("clear", ("escape",), "esc", "clear", "", "clear the filter"),
     Action("recordings", ("ctrl+o",), "ctrl+o", "app.recordings", "recordings", "list the recordings"),
+    Action(
+        "sweep",
+        ("ctrl+s",),
+        "ctrl+s",
+        "app.sweep",
+        "sweep",
+        "measure a grid of presets, sizes and settings",
+        also="benchmark compare batch efficiency",
+    ),
+)
+
+SWEEP_SETUP: tuple[Action, ...] = (
+    Action("choice_up", ("up",), "up", "move(-1)", "", "the line above"),
+    Action("choice_down", ("down",), "down", "move(1)", "", "the line below"),
+    Action("choice_edit", ("enter",), "enter", "edit", "choose", "choose or type what the marked line says"),
+    Action("sweep_start", ("s",), "s", "start", "start", "begin the sweep"),
+    Action("sweep_file", ("f",), "f", "file", "file", "add a preset from a file of your own"),
+    Action("sweeps", ("o",), "o", "app.sweeps", "past sweeps", "list the sweeps there are"),
+    Action("sweep_setup_close", ("escape",), "esc", "close", "presets", "back to the presets"),
+)
+
+SWEEP: tuple[Action, ...] = (
+    Action("point_up", ("up",), "up", "move(-1)", "", "the row above"),
+    Action("point_down", ("down",), "down", "move(1)", "curves", "the row below; the curves are its net's"),
+    Action("point_first", ("home", "pageup"), "home", "move(-100000)", "", "the first row"),
+    Action("point_last", ("end", "pagedown"), "end", "move(100000)", "", "the last row"),
+    Action("sweep_turn", ("s",), "s", "turn", "stop", "stop the sweep, or go on with it", also="resume"),
+    Action(
+        "sweep_retry", ("f",), "f", "retry", "", "measure again what failed, did not fit or took too long"
+    ),
+    Action(
+        "sweep_close", ("escape",), "esc", "back", "back", "stop the sweep and go back", sure="back(True)"
+    ),
+    Action("sweep_leave", ("q",), "q", "app.leave(0)", "quit", "stop the sweep and leave"),
+)
+
+SWEEPS: tuple[Action, ...] = (
+    Action("swept_up", ("up",), "up", "move(-1)", "", "the sweep above"),
+    Action("swept_down", ("down",), "down", "move(1)", "", "the sweep below"),
+    Action("swept_first", ("home", "pageup"), "home", "move(-100000)", "", "the newest sweep"),
+    Action("swept_last", ("end", "pagedown"), "end", "move(100000)", "", "the oldest sweep"),
+    Action("swept_open", ("enter",), "enter", "open", "open", "show the marked sweep"),
+    Action("swept_compare", ("c",), "c", "compare", "compare", "mark one, then compare another with it"),
+    Action("swept_close", ("escape",), "esc", "close", "back", "back to what is to be measured"),
 )
 
 TRAINING: tuple[Action, ...] = (
@@ -214,7 +258,10 @@ READING: tuple[Action, ...] = (
     Action("reading_close", ("escape", "q"), "esc", "close", "back", "back"),
 )
 
-EVERY: tuple[Action, ...] = (*APP, *PICKER, *TRAINING, *GPUS, *VERDICT, *REPLAY, *RECORDINGS, *READING)
+EVERY: tuple[Action, ...] = (
+    *(*APP, *PICKER, *TRAINING, *GPUS, *VERDICT, *REPLAY, *RECORDINGS, *READING),
+    *(*SWEEP_SETUP, *SWEEP, *SWEEPS),
+)
 """Of all screens."""
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gputrain_runner.options import SessionOptions
+    from gputrain_runner.samples import TelemetrySource
     from gputrain_runner.session import Session
     from gputrain_runner.summary import Ended
     from gputrain_runner.telemetry import Telemetry
@@ -67,6 +68,11 @@ class LiveSessions:
         from gputrain_runner.telemetry import Telemetry
 
         return Telemetry()
+
+    @property
+    def telemetry(self) -> TelemetrySource:
+        """What samples GPUs and host, from the first frame on."""
+        return self._telemetry
 
     @property
     def devices(self) -> Sequence[Device]:

@@ -12,6 +12,7 @@ from gputrain_runner.feed import Control, Feed
 from gputrain_runner.timeline import Device, Host
 
 if TYPE_CHECKING:
+    from gputrain_runner.samples import TelemetrySource
     from gputrain_runner.summary import Ended
 
 
@@ -61,6 +62,10 @@ class Sessions(Protocol):
     def awaits_worker(self) -> bool:
         """Whether the session's worker still loads PyTorch and has yet to be told what to train: this process
         is needed for that."""
+
+    @property
+    def telemetry(self) -> TelemetrySource | None:
+        """What samples GPUs and host, for whoever measures without a session."""
 
     def first_frame(self) -> None:
         """The screen is up: what would have delayed it may begin."""

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from gputrain_runner.settings import Settings, Value
 from gputrain_runner.sweep.fits import family_of
-from gputrain_runner.sweep.plan import Point
 from gputrain_runner.sweep.result import Fit, Ms, PointResult, SweepFile
 
 from . import format
@@ -21,6 +20,18 @@ PASSES = {"forward": "forward", "training": "forward+backward"}
 _NAMED = ("device", "batch_size", "model_size", "passes")
 """Settings that the tables have places for."""
 FEWEST_TO_PLOT = 3
+
+
+class Placed(Protocol):
+    """What belongs to a point."""
+
+    @property
+    def preset(self) -> str:
+        """What the sweep calls it."""
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the point."""
 
 
 def as_text(sweep: SweepFile) -> str:
@@ -118,18 +129,6 @@ def fit_lines(fit: Fit) -> list[str]:
     return told
 
 
-class Placed(Protocol):
-    """What belongs to a point."""
-
-    @property
-    def preset(self) -> str:
-        """What the sweep calls it."""
-
-    @property
-    def settings(self) -> Settings:
-        """Those of the point."""
-
-
 def label(point: Placed) -> str:
     """One point in words: `alexnet ×1, cpu, batch 64, training`."""
     now = point.settings
@@ -161,16 +160,20 @@ def csv_rows(sweep: SweepFile) -> Iterator[list[object]]:
         ]
 
 
-def nets(sweep: SweepFile) -> Callable[[PointResult | Point], str]:
+def nets(sweep: SweepFile) -> Callable[[Placed], str]:
     """Names a point's net: its preset, its size, and what else is not the same all over the sweep."""
-    every: Sequence[PointResult | Point] = sweep.plan.points if sweep.plan is not None else sweep.points
+    return net_names(sweep.plan.points if sweep.plan is not None else sweep.points)
+
+
+def net_names(every: Sequence[Placed]) -> Callable[[Placed], str]:
+    """The same, given all of the sweep's points."""
     varied = [
         name
         for name in Settings.__struct_fields__
         if name not in _NAMED and len({each.settings.value(name) for each in every}) > 1
     ]
 
-    def net_of(point: PointResult | Point) -> str:
+    def net_of(point: Placed) -> str:
         size = format.setting("model_size", point.settings.model_size)
         own = [(name, point.settings.value(name)) for name in varied]
         extra = [_short(name, value) for name, value in own if value is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
 from torch._C._autograd import DeviceType
@@ -71,7 +72,8 @@ class Steps:
         self.count = len(marks)
         self._marks = [mark for step in marks for mark in step]
         self.began, self.ended = self._marks[0], self._marks[-1]
-        self.wall_ns = sum(step[-1] - step[0] for step in marks)
+        self.wall_ns = [step[-1] - step[0] for step in marks]
+        """How long each took."""
 
     def each_ms(self, total_ns: float) -> float:
         """Nanoseconds of all steps together as milliseconds of each."""
@@ -80,6 +82,10 @@ class Steps:
     def holds(self, at_ns: int) -> bool:
         """Whether it was between the first step's begin and the last one's end."""
         return self.began <= at_ns < self.ended
+
+    def index(self, at_ns: int) -> int:
+        """Which step was under way then."""
+        return (bisect_right(self._marks, at_ns) - 1) // len(MARKS)
 
     def phase(self, at_ns: int) -> str:
         """What was under way on the host then."""
@@ -101,7 +107,7 @@ def of_gpu(
     ran = _ran(events, steps)
     if not ran:
         return None
-    work = _Work()
+    work = _Work(steps)
     for event, phase in ran:
         in_optimizer = phase == "optimizer" and not event.name.startswith(_COPIES)
         work.add(kinds.OPTIMIZER if in_optimizer else kinds.of_kernel(event.name), event.ns)
@@ -115,7 +121,7 @@ def of_gpu(
         work_ms=steps.each_ms(union_ns(event for event, _ in ran)),
         launches=len(ran) / steps.count,
         launch_calls=sum(_LAUNCHES.search(event.name) is not None for event in calls) / steps.count,
-        work=work.per_step(steps),
+        work=work.mean(),
         copy_ms=steps.each_ms(union_ns(to_gpu)),
         copy_exposed_ms=steps.each_ms(union_ns([*kernels, *to_gpu]) - union_ns(kernels)),
         copy_bytes=batch_bytes if to_gpu else 0,
@@ -129,8 +135,10 @@ def of_cpu(events: Iterable[Event], steps: Steps, step_ms: float) -> Profile | N
     """The profile of steps on a CPU; None where no operator was seen.
 
     The profiler slows down what it watches, by about the same for every operator: that time is taken out,
-    and what remains is scaled to a step that is not watched. Values that the optimizer reads from its own
-    counters, which are on the host with every device, are no synchronisation.
+    and what remains is scaled to a step that is not watched. Of several steps it is the median.
+
+    Values that the optimizer reads from its own counters are no synchronisation: those are on the host with
+    every device.
     """
     within = sorted(
         (event for event in events if not event.on_gpu and steps.holds(event.start_ns)),
@@ -138,32 +146,38 @@ def of_cpu(events: Iterable[Event], steps: Steps, step_ms: float) -> Profile | N
     )
     if not within:
         return None
-    true_ns = step_ms * 1e6 * steps.count
-    overhead_ns = min(max((steps.wall_ns - true_ns) / len(within), 0.0), MOST_OVERHEAD_NS)
-    work, supply, reads = _Work(), _Work(), _Work()
+    step_ns = step_ms * 1e6
+    overhead_ns = (median(steps.wall_ns) - step_ns) * steps.count / len(within)
+    overhead_ns = min(max(overhead_ns, 0.0), MOST_OVERHEAD_NS)
+    work, supply, reads = _Work(steps), _Work(steps), _Work(steps)
+    true_ns: list[float] = list(steps.wall_ns)
     for event, own_ns, calls in _own_times(within):
-        phase = steps.phase(event.start_ns)
+        phase, step = steps.phase(event.start_ns), steps.index(event.start_ns)
+        true_ns[step] -= overhead_ns
         if event.name == "aten::_local_scalar_dense" and phase != "optimizer":
-            reads.add(phase, event.ns)
+            reads.add(phase, event.ns, step)
         kind = kinds.of_operator(event.name)
         if kind is not None:
             # Half of what an operator costs the profiler falls into itself, half into who calls it.
             working_ns = max(0.0, own_ns - overhead_ns * (1 + calls) / 2)
-            work.add(kinds.OPTIMIZER if phase == "optimizer" else kind, working_ns)
+            work.add(kinds.OPTIMIZER if phase == "optimizer" else kind, working_ns, step)
             if phase in _SUPPLYING:
-                supply.add(kind, working_ns)
-    scale = true_ns / max(1.0, steps.wall_ns - overhead_ns * len(within))
+                supply.add(phase, working_ns, step)
     # More than one thread can work at a time: then the sum is more than the step.
-    scale = min(scale, true_ns / max(1.0, work.ns))
+    scales = [step_ns / max(1.0, *both) for both in zip(true_ns, work.each_ns(), strict=True)]
+    by_kind = work.usual(scales)
+    in_all, supplying, reading = (
+        _together(each) for each in (by_kind, supply.usual(scales), reads.usual(scales))
+    )
     return Profile(
         steps=steps.count,
         step_ms=step_ms,
-        work_ms=steps.each_ms(work.ns * scale),
-        launches=work.count / steps.count,
-        work=work.per_step(steps, scale),
-        sync_count=reads.count / steps.count,
-        sync_ms=steps.each_ms(reads.ns),
-        supply_ms=steps.each_ms(supply.ns * scale),
+        work_ms=min(step_ms, in_all.ms),
+        launches=in_all.count,
+        work=by_kind,
+        sync_count=reading.count,
+        sync_ms=reading.ms,
+        supply_ms=supplying.ms,
     )
 
 
@@ -188,31 +202,43 @@ def _ran(events: Sequence[Event], steps: Steps) -> list[tuple[Event, str]]:
 
 
 class _Work:
-    """Time and number of operations by kind."""
+    """Time and number of operations by kind, step by step."""
 
-    def __init__(self) -> None:
-        self._by_kind: dict[str, list[float]] = {}
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps.count
+        self._ns: dict[str, list[float]] = {}
+        self._counts: dict[str, int] = {}
 
-    @property
-    def ns(self) -> float:
-        return sum(entry[0] for entry in self._by_kind.values())
+    def add(self, kind: str, ns: float, step: int = 0) -> None:
+        """One of them."""
+        self._ns.setdefault(kind, [0.0] * self._steps)[step] += ns
+        self._counts[kind] = self._counts.get(kind, 0) + 1
 
-    @property
-    def count(self) -> int:
-        return int(sum(entry[1] for entry in self._by_kind.values()))
+    def each_ns(self) -> list[float]:
+        """Of all kinds together, in each step."""
+        return [sum(ns) for ns in zip(*self._ns.values(), strict=True)] or [0.0] * self._steps
 
-    def add(self, kind: str, ns: float) -> None:
-        entry = self._by_kind.setdefault(kind, [0.0, 0.0])
-        entry[0] += ns
-        entry[1] += 1
+    def mean(self) -> dict[str, KindOfWork]:
+        """Of each kind in a step, the largest first."""
+        return self._ranked({kind: sum(ns) / self._steps for kind, ns in self._ns.items()})
 
-    def per_step(self, steps: Steps, scale: float = 1.0) -> dict[str, KindOfWork]:
-        """The largest first."""
-        ranked = sorted(self._by_kind.items(), key=lambda item: -item[1][0])
-        return {
-            kind: KindOfWork(ms=steps.each_ms(ns * scale), count=count / steps.count)
-            for kind, (ns, count) in ranked
-        }
+    def usual(self, scales: Sequence[float]) -> dict[str, KindOfWork]:
+        """The same, but the median step's, each step scaled: another program may disturb one of them."""
+        return self._ranked(
+            {
+                kind: median(one * scale for one, scale in zip(ns, scales, strict=True))
+                for kind, ns in self._ns.items()
+            }
+        )
+
+    def _ranked(self, ns_of: dict[str, float]) -> dict[str, KindOfWork]:
+        ranked = sorted(ns_of.items(), key=lambda item: -item[1])
+        return {kind: KindOfWork(ms=ns / 1e6, count=self._counts[kind] / self._steps) for kind, ns in ranked}
+
+
+def _together(kinds_of_work: dict[str, KindOfWork]) -> KindOfWork:
+    each = kinds_of_work.values()
+    return KindOfWork(ms=sum(kind.ms for kind in each), count=sum(kind.count for kind in each))
 
 
 def _own_times(ordered: Sequence[Event]) -> Iterable[tuple[Event, int, int]]:

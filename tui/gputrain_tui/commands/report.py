@@ -18,12 +18,12 @@ from .parsing import Parser, UsageError
 
 EXAMPLES = """\
 examples:
-  gputrain-tui report x.json                  x.html: the whole story, with charts
-  gputrain-tui report before.json after.json -o both.html
-  gputrain-tui report x.json -o x.csv         one row per sample, for a data frame
-  gputrain-tui report x.json -o x.trace.json  for Perfetto
-  gputrain-tui report x.json -o x.md          a short text for an issue
-  gputrain-tui report sweep.json              the tables and curves of a sweep
+  gputrain-tui report x.json               x.html: the whole story, with charts
+  gputrain-tui report a.json b.json -o c.html       two of them side by side
+  gputrain-tui report x.json -o x.csv      a row per sample, for a data frame
+  gputrain-tui report x.json -o x.trace.json        for Perfetto
+  gputrain-tui report x.json -o x.md       a short text for an issue
+  gputrain-tui report sweep.json           the tables and curves of a sweep
 
 The page is one file that loads nothing else. Its charts need the library
 Plotly: pip install 'gputrain-tui[report]'.
@@ -116,7 +116,7 @@ def _parser() -> Parser:
     parser = Parser(
         "gputrain-tui report",
         usage="gputrain-tui report FILE... [-o OUT] [options]",
-        description="Recordings or sweeps as a page with charts, a table, a trace or a text.",
+        description="Recordings or sweeps as a page with charts, a table, a trace, a text.",
         examples=EXAMPLES,
     )
     parser.add_argument(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gputrain_runner.report.columns import SampleColumns
-from gputrain_runner.report.story import Story, Stretch, Turned
+from gputrain_runner.report.story import Story, Stretch
 from gputrain_runner.timeline import PHASES
 
 from .. import format
@@ -232,67 +232,3 @@ def loss(story: Story, times: Times) -> Chart | None:
     steep = min(values) > 0 and max(values) > LOG_BEYOND * min(values)
     axis: dict[str, Any] = {"type": "log", "rangemode": "normal", "dtick": 1} if steep else {}
     return over_time("Loss", traces, times, "loss" + (" (log)" if steep else ""), **axis)
-
-
-MOST_EFFECTS = 30
-
-
-def effects(story: Story) -> Chart | None:
-    """What each change did to the throughput, with its spread, and what was predicted."""
-    told = [(turned, turned.effect) for turned in story.turned if turned.effect is not None][-MOST_EFFECTS:]
-    if not told:
-        return None
-    labels = [f"{turned.number}. {change_text(turned)}" for turned, _ in told]
-    measured: Trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "measured",
-        "y": labels,
-        "x": rounded(effect.ratio for _, effect in told),
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": rounded(effect.ratio_high - effect.ratio for _, effect in told),
-            "arrayminus": rounded(effect.ratio - effect.ratio_low for _, effect in told),
-            "color": BLUE,
-            "thickness": 1.6,
-            "width": 4,
-        },
-        "marker": {"color": BLUE, "size": 9},
-        "hovertemplate": "measured ×%{x:.3~g}",
-    }
-    predicted = [(label, effect.predicted_ratio) for label, (_, effect) in zip(labels, told, strict=True)]
-    foretold: Trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "predicted",
-        "y": [label for label, ratio in predicted if ratio is not None],
-        "x": rounded(ratio for _, ratio in predicted if ratio is not None),
-        "marker": {"color": ORANGE, "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
-        "hovertemplate": "predicted ×%{x:.3~g}",
-    }
-    layout = base("")
-    wide = max(len(label) for label in labels)
-    layout["hovermode"] = "closest"
-    layout["margin"] |= {"l": min(330, 24 + 7 * wide), "t": 28, "b": 44}
-    ends = [value for _, of in told for value in (of.ratio_low, of.ratio_high, of.predicted_ratio) if value]
-    axis = {"type": "log"} if max(ends) > 4 * min(ends) else {"rangemode": "normal"}
-    layout["xaxis"] |= {
-        "title": {"text": "samples/s after ÷ before", "standoff": 6},
-        "showgrid": True,
-        **axis,
-    }
-    layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
-    layout["shapes"] = [
-        {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"width": 1}}
-    ]
-    layout["legend"] |= {"y": 1.0}
-    data = [measured, foretold] if foretold["x"] else [measured]
-    layout["showlegend"] = len(data) > 1
-    return Chart("Effects", data, layout, "", 96 + 30 * len(told))
-
-
-def change_text(turned: Turned) -> str:
-    """`batch 128 → 256`; a quick chain of changes as a whole where its effect is told."""
-    change = turned.change
-    return format.setting_change(change.setting, change.from_, change.to)

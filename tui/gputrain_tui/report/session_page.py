@@ -11,7 +11,7 @@ from gputrain_runner.report.story import Story
 from gputrain_runner.settings import RULES
 
 from .. import format, preset_text, verdict_text
-from . import changes, machine_charts, published, session_charts, verdicts
+from . import changes, effect_chart, machine_charts, published, session_charts, verdicts
 from .charts import Chart, Times
 from .html import Html, Part, element, facts, join, section, table
 from .machine_facts import machine
@@ -30,7 +30,7 @@ def session(page: Page, story: Story, group: str, heading: str = "h1", mark: str
         section(
             "What was turned, and what it did",
             changes.changes(story),
-            _one(page, session_charts.effects(story)),
+            _one(page, effect_chart.effects(story)),
         ),
         section(
             "One step",

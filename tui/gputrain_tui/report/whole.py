@@ -15,11 +15,10 @@ from .session_page import session
 from .sweep_charts import batches
 from .sweep_page import comparison_table, sweep
 
-
 OF_SESSIONS = (
     "Times are since the session began; rates and step times that are quoted are medians of steady samples. "
-    "Drag over a chart to zoom its session's charts, double click to see all; charts draw at most two points, "
-    "the lowest and the highest, for each stretch of time that a screen can tell apart."
+    "Drag over a chart to zoom its session's charts, double click to see all; charts draw at most two "
+    "points, the lowest and the highest, for each stretch of time that a screen can tell apart."
 )
 OF_SWEEPS = "Drag over a chart to zoom it, double click to see all of it."
 

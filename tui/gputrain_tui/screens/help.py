@@ -23,6 +23,7 @@ ON_PICKER: Rows = (
     (("up", "down", "first", "last"), "mark a preset; typing letters filters them"),
     (("choose",), "train the marked preset, or open a file of your own"),
     (("erase", "clear"), "erase a letter of the filter, or all of it"),
+    (("sweep",), "measure a grid of presets, sizes and settings; the sweeps there are"),
     (("recordings",), "list the recordings, to replay one, or to follow one that is being written"),
 )
 ON_SETTINGS: Rows = (
@@ -83,6 +84,27 @@ ON_RECORDINGS: Rows = (
     (("compare",), "mark it; on another one: compare the two"),
     (("recordings_close",), "back"),
 )
+ON_SWEEP_SETUP: Rows = (
+    (("choice_up", "choice_down"), "mark a line"),
+    (("choice_edit",), "choose or type what it says"),
+    (("sweep_file",), "add a preset from a file of your own"),
+    (("sweep_start",), "begin: every point is measured in a process of its own"),
+    (("sweeps",), "the sweeps there are: to look at, compare, go on with"),
+    (("sweep_setup_close",), "back to the presets"),
+)
+ON_SWEEP: Rows = (
+    (("point_up", "point_down", "point_first", "point_last"), "mark a row; the curves are its net's"),
+    (("sweep_turn",), "stop, and go on with what is not measured yet; the file is whole at any time"),
+    (("sweep_retry",), "measure again what failed, did not fit or took too long"),
+    (("sweep_close",), "back; a sweep that runs is stopped at the second press"),
+    (("sweep_leave",), "stop the sweep and leave"),
+)
+ON_SWEEPS: Rows = (
+    (("swept_up", "swept_down", "swept_first", "swept_last"), "mark a sweep"),
+    (("swept_open",), "show it; one that is not complete can be gone on with"),
+    (("swept_compare",), "mark it; on another one: compare the two"),
+    (("swept_close",), "back"),
+)
 ON_READING: Rows = (
     (("line_up", "line_down", "text_up", "text_down"), "scroll"),
     (("reading_close",), "back"),
@@ -102,6 +124,9 @@ PLACES: dict[str, tuple[tuple[str, Rows], ...]] = {
     "replay": (("REPLAY", ON_REPLAY),),
     "recordings": (("RECORDINGS", ON_RECORDINGS),),
     "reading": (("READING", ON_READING),),
+    "sweep setup": (("WHAT TO MEASURE", ON_SWEEP_SETUP),),
+    "sweep": (("SWEEP", ON_SWEEP),),
+    "sweeps": (("SWEEPS", ON_SWEEPS),),
 }
 """The keys of each screen that has a help of its own."""
 WORDS = (

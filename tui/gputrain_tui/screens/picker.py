@@ -67,6 +67,12 @@ class PickerScreen(AnsweringScreen):
         """Lay the lines out anew once the panels have their sizes."""
         self.call_after_refresh(self.draw)
 
+    @property
+    def marked(self) -> str | None:
+        """The marked preset's name; None where it is none that can be used."""
+        name = self.query_one("#picker-list", PresetList).chosen.name
+        return name if name in self._presets else None
+
     def draw(self) -> None:
         """Everything but the list, which draws itself."""
         width = self.size.width

@@ -1,0 +1,251 @@
+"""A sweep: its table and curves filling while it runs, or as a file holds them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+
+from gputrain_runner.sweep.job import Job, JobError, resumed_job
+from gputrain_runner.sweep.plan import Point
+from gputrain_runner.sweep.result import SweepFile
+
+from .. import format, keys, sweep_text
+from ..sweep_matrix import Curve, Matrix
+from ..sweep_run import RunningSweep, Sweeps
+from ..widgets.batch_chart import BatchChart, mark_of
+from ..widgets.lines import Lines
+from ..widgets.sweep_table import SweepTable
+from ..widgets.text import Line, Run, wrapped
+from . import heading
+from .message_line import AnsweringScreen, MessageLine
+
+PULL_S = 0.25
+SURE_S = 3.0
+STOP_WAIT_S = 0.35
+"""How long leaving waits for the file to be whole and the worker to be gone."""
+NOTE_ROWS = 2
+
+
+class SweepScreen(AnsweringScreen):
+    """Pulls what the sweep has come to; its end, by key or with the screen, leaves the file whole."""
+
+    BINDINGS = keys.bindings(keys.SWEEP)
+    AUTO_FOCUS = ""
+    help_place = "sweep"
+
+    def __init__(
+        self,
+        sweeps: Sweeps,
+        size_classes: str,
+        *,
+        job: Job | None = None,
+        opened: SweepFile | None = None,
+        path: Path,
+    ) -> None:
+        """`job`: what to measure, at once; or `opened`: what the file at `path` holds."""
+        super().__init__(classes=f"sweep {size_classes}")
+        self._sweeps = sweeps
+        self._path = path
+        self._job = job
+        self._opened = opened
+        self._under_way: RunningSweep | None = None
+        self._points: list[Point] = []
+        self._named = 0
+        self._matrix = Matrix(())
+        self._asked_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """Head, table and curves, what is to be said of the marked row, message, keys."""
+        yield Lines([""], id="sweep-head")
+        with Container(id="sweep-body"):
+            yield SweepTable(id="sweep-table")
+            with Vertical(id="sweep-curves"):
+                yield Lines([""], id="sweep-net")
+                yield BatchChart(id="sweep-chart")
+                yield Lines(id="sweep-legend")
+        yield Lines([""] * NOTE_ROWS, id="sweep-note")
+        yield MessageLine(id="message")
+        yield Lines([""], id="keys")
+
+    def on_mount(self) -> None:
+        """Begin, and look on."""
+        if self._job is not None:
+            self._under_way = self._sweeps.begin(self._job)
+        self.set_interval(PULL_S, self.pull)
+
+    def on_unmount(self) -> None:
+        """Nobody looks on any more: end it."""
+        if self._under_way is not None:
+            self._under_way.stop(STOP_WAIT_S)
+
+    def on_resize(self) -> None:
+        """Lay the lines out anew."""
+        self.call_after_refresh(self.draw)
+
+    def pull(self) -> None:
+        """Show what is new."""
+        if self.is_active:
+            self.draw()
+
+    def draw(self) -> None:
+        """Everything."""
+        sweep = self._sweep
+        self._lay_out(sweep)
+        results = {} if sweep is None else {result.key: result for result in sweep.points}
+        table = self.query_one("#sweep-table", SweepTable)
+        table.draw_table(self._matrix, results, None if self._under_way is None else self._under_way.point)
+        row = table.marked
+        fits = () if sweep is None else sweep.fits
+        curves = [] if row is None else self._matrix.curves(row.net, results, fits)
+        self.query_one("#sweep-chart", BatchChart).draw_curves(curves)
+        self._draw_words(curves, "" if row is None else row.net)
+        notes = [] if row is None else [results.get(point.key) for point in row.points.values()]
+        self._note([f"{sweep_text.label(each)}: {each.error}" for each in notes if each and each.error])
+        self.query_one("#sweep-head", Lines).show([self._head(sweep)])
+        self.query_one("#keys", Lines).show([heading.keys_line(self._keys(), self.size.width)])
+        error = None if self._under_way is None else self._under_way.error
+        self.query_one("#message", MessageLine).stand(error or "")
+        self.drawn()
+
+    # ------------------------------------------------------------------ actions
+
+    def action_move(self, by: int) -> None:
+        """Mark another row."""
+        self.query_one("#sweep-table", SweepTable).move(by)
+        self.draw()
+
+    def action_turn(self) -> None:
+        """Stop it, or go on."""
+        if self._runs and self._under_way is not None:
+            self._under_way.stop()
+            self.say("stopping: the point under way is given up, the file is whole", "")
+        else:
+            self._go_on(retry_failed=False)
+
+    def action_retry(self) -> None:
+        """Measure again what has no figures."""
+        if self._runs:
+            self.say("the sweep runs: s stops it")
+        else:
+            self._go_on(retry_failed=True)
+
+    def action_back(self, sure: bool = False) -> None:
+        """Leave it; where it runs, at the second press."""
+        now = time.monotonic()
+        if self._runs and not sure and now - self._asked_at > SURE_S:
+            self._asked_at = now
+            self.say(
+                f"esc again within {SURE_S:.0f} s stops this sweep; s goes on with it later", stays_s=SURE_S
+            )
+            return
+        self.app.pop_screen()
+
+    def _go_on(self, *, retry_failed: bool) -> None:
+        sweep = self._sweep
+        if sweep is not None and sweep.complete and not retry_failed:
+            self.say("all of it is measured; f measures again what failed")
+            return
+        if retry_failed and sweep is not None and all(each.outcome == "ok" for each in sweep.points):
+            self.say("every point that was measured has its figures")
+            return
+        try:
+            job = resumed_job(self._path, retry_failed=retry_failed) if self._path.exists() else self._job
+        except JobError as error:
+            self.say(str(error))
+            return
+        assert job is not None  # Without a file nothing was written of the job yet.
+        self._under_way = self._sweeps.begin(job)
+        self.draw()
+
+    # -------------------------------------------------------------------- state
+
+    @property
+    def _runs(self) -> bool:
+        return self._under_way is not None and self._under_way.state in ("starting", "running")
+
+    @property
+    def _sweep(self) -> SweepFile | None:
+        """What is known of it."""
+        now = None if self._under_way is None else self._under_way.sweep
+        return now or self._opened
+
+    def _lay_out(self, sweep: SweepFile | None) -> None:
+        """The table's rows and columns, where they are not those from before."""
+        if sweep is not None and sweep.plan is not None:
+            points = sweep.plan.points
+        elif sweep is not None:
+            points = [Point(preset=each.preset, settings=each.settings) for each in sweep.points]
+        else:
+            points = self._job.plan.points if self._job is not None else []
+        devices = [] if sweep is None else sweep.devices
+        if points != self._points or len(devices) != self._named:
+            self._points, self._named = points, len(devices)
+            self._matrix = Matrix(points, devices)
+
+    # -------------------------------------------------------------------- texts
+
+    def _draw_words(self, curves: list[Curve], net: str) -> None:
+        legend = self.query_one("#sweep-legend", Lines)
+        self.query_one("#sweep-net", Lines).show([[(f"{net}: ms by batch size" if net else "", "strong")]])
+        if max((len(curve.points) for curve in curves), default=0) < 2:
+            legend.show([[("a curve needs several batch sizes", "dim")]] if net else [""])
+            return
+        legend.show([line for number, curve in enumerate(curves) for line in _told(number, curve)])
+
+    def _note(self, errors: list[str]) -> None:
+        lines = [line for error in errors[:NOTE_ROWS] for line in wrapped(error, self.size.width, NOTE_ROWS)]
+        self.query_one("#sweep-note", Lines).show(
+            [[(line, "dim")] for line in [*lines, *[""] * NOTE_ROWS][:NOTE_ROWS]]
+        )
+
+    def _head(self, sweep: SweepFile | None) -> Line:
+        left: list[Run] = [("sweep ", "strong"), (self._path.stem, "dim")]
+        return heading.spread(left, self._state(sweep), self.size.width)
+
+    def _state(self, sweep: SweepFile | None) -> list[Run]:
+        """How far it is."""
+        running = self._under_way
+        progress = None if running is None else running.progress
+        if self._runs and progress is not None:
+            rounds = f"  round {progress.round} of {progress.rounds}" if progress.rounds > 1 else ""
+            left_s = progress.left_s
+            left = "" if not left_s else f"  about {format.lasting(max(1.0, left_s))} left"
+            return [(f"{progress.done}/{progress.of}", "strong"), (f"{rounds}{left}", "dim")]
+        if self._runs:
+            return [("starting", "dim")]
+        if sweep is None:
+            return [("not begun", "dim")]
+        if sweep.complete:
+            return [("complete", "strong"), (f"  {len(sweep.points)} points", "dim")]
+        return [("stopped", "warning"), (f"  {len(sweep.points)} of {sweep.planned} points", "dim")]
+
+    def _keys(self) -> list[tuple[str, str]]:
+        sweep = self._sweep
+        words = {}
+        if not self._runs:
+            words["sweep_turn"] = "" if sweep is not None and sweep.complete else "go on"
+            if sweep is not None and any(each.outcome != "ok" for each in sweep.points):
+                words["sweep_retry"] = "retry failed"
+        shown = [action for action in keys.SWEEP if words.get(action.id) != ""]
+        return [*keys.line(shown[:-2], words), *keys.line([keys.by_id("help"), *shown[-2:]])]
+
+
+def _told(number: int, curve: Curve) -> list[Line]:
+    """A curve's mark, its line and what that says of batch sizes."""
+    mark, role = mark_of(number)
+    runs: list[Run] = [(f"{mark} ", role), curve.name]
+    fit = curve.fit
+    if fit is None:
+        return [runs]
+    half = "" if fit.half is None else f"   n1/2 {fit.half:.3g}"
+    runs.append((f"   {fit.a_ms:.3g} + {fit.c_ms:.3g}·b ms{half}   best {fit.best:,}", "dim"))
+    out = [
+        f"batch {batch:,} {word}"
+        for batches, word in ((fit.worse_than_fit, "slower"), (fit.better_than_fit, "faster"))
+        for batch in batches
+    ]
+    more: list[Line] = [[("  " + ", ".join(out), "dim")]] if out else []
+    return [runs, *more]
