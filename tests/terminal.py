@@ -34,7 +34,9 @@ class Terminal:
         cwd: Path | None = None,
     ) -> None:
         env = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **(environment or {})}
-        env.pop("COLORTERM", None)
+        # The size is the terminal's own; a test runner's would go before it.
+        for name in ("COLORTERM", "COLUMNS", "LINES"):
+            env.pop(name, None)
         self.screen = pyte.Screen(columns, rows)
         self.bytes_received = 0
         self.emulated = True

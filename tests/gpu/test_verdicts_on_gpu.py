@@ -12,6 +12,7 @@ import gputrain_presets
 from diagnosed import Diagnosed, missed, named, of_burst, remedy_to, span_share
 from gputrain_runner.ceilings import Ceilings
 from gputrain_runner.diagnosis.rules import BY_NAME, names
+from gputrain_runner.settings import Value
 from gputrain_runner.timeline import Effect, Sample, Verdict
 from training_presets import small
 
@@ -47,9 +48,9 @@ def tell_verdict(verdict: Verdict, name: str, note: Note) -> None:
     note(f"{name}: {verdict.bottleneck}", (verdict.slice_ms or 0.0) / (step_ms or 1.0) * 100, "% of step")
 
 
-def tell_effect(effect: Effect, verdict: Verdict, name: str, note: Note) -> None:
+def tell_effect(effect: Effect, verdict: Verdict, setting: str, to: str, note: Note) -> None:
     """Note predicted beside measured."""
-    remedy = remedy_to(verdict, *name.split("=", 1)[-2:])
+    name, remedy = f"{setting}={to}", remedy_to(verdict, setting, to)
     if effect.predicted_ratio is not None:
         note(f"  {name}, predicted", effect.predicted_ratio, "x")
         note("    measured / predicted", effect.ratio / effect.predicted_ratio, "")
@@ -77,7 +78,7 @@ def test_a_tiny_network_is_launch_bound_and_a_graph_gives_what_was_predicted(
             elif (verdict.remedies[0].setting, verdict.remedies[0].to) != ("execution", "graph"):
                 wrong.append(f"{path}: the first remedy is {verdict.remedies[0]}")
             effect = training.effect("execution", "graph")
-            tell_effect(effect, verdict, "execution=graph", note)
+            tell_effect(effect, verdict, "execution", "graph", note)
             off = missed(effect, TOLERANCE)
             wrong += [] if off is None else [f"{path}, graph: {off}"]
             wrong += _of_path(path, eager, training.profiled(), note)
@@ -128,7 +129,9 @@ def test_what_feeds_a_small_network_is_told_apart_from_what_starts_it(ceilings: 
         note("  execution=graph instead", started, "x")
         limits = names.INPUT if fed >= started else names.LAUNCH
         if verdict.bottleneck != limits:
-            wrong.append(f"loader: named {named(verdict)}, but {limits}: fed ×{fed:.2f}, graph ×{started:.2f}")
+            wrong.append(
+                f"loader: named {named(verdict)}, but {limits}: fed ×{fed:.2f}, graph ×{started:.2f}"
+            )
         # With nothing left to start, it can only be the loader.
         verdict = training.verdict()
         tell_verdict(verdict, "keras-mnist-mlp, loader, graph", note)
@@ -143,7 +146,7 @@ def test_a_large_network_is_healthy_or_limited_by_memory(ceilings: Ceilings, not
     if torch.cuda.get_device_properties(0).total_memory < LARGE_BYTES:
         pytest.skip("ResNet-50 with batches of 256 needs a GPU of 40 GB")
     preset = small("resnet", 1024, 0)
-    chosen = {"batch_size": 256, "precision": "bf16", "data_path": "resident"}
+    chosen: dict[str, Value] = {"batch_size": 256, "precision": "bf16", "data_path": "resident"}
     wrong: list[str] = []
     with Diagnosed(preset, "cuda:0", **chosen) as training:
         for layout in ("channels_first", "channels_last"):
@@ -173,7 +176,8 @@ def test_a_loop_over_time_is_an_unfused_recurrence(ceilings: Ceilings, note: Not
         tell_burst(training.profiled(), "hier-bilstm, stepwise", note)
         tell_verdict(verdict, "hier-bilstm, stepwise", note)
         effect = training.effect("recurrence", "fused")
-        tell_effect(effect, verdict, "recurrence=fused", note)
+        tell_effect(effect, verdict, "recurrence", "fused", note)
     assert verdict.bottleneck == names.RECURRENCE, named(verdict)
     assert (verdict.remedies[0].setting, verdict.remedies[0].to) == ("recurrence", "fused")
-    assert effect.predicted_ratio is not None and effect.predicted_ratio > 1.0 < effect.ratio
+    assert effect.predicted_ratio is not None
+    assert effect.predicted_ratio > 1 and effect.ratio > 1

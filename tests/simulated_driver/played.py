@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -65,7 +66,12 @@ class PlayedApp:
         """Have one command done; what it answers."""
         assert self.process.stdin is not None and self.process.stdout is not None
         print(*words, file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
+        watchdog = threading.Timer(DEADLINE_S, self.process.kill)
+        watchdog.start()
+        answer = self.process.stdout.readline()
+        watchdog.cancel()
+        assert answer, f"no answer to {words}: the process has ended, or was ended after {DEADLINE_S:.0f} s"
+        return json.loads(answer)
 
     def latest(self) -> dict[str, Any]:
         """The telemetry's reading as it is now."""

@@ -120,13 +120,15 @@ SWEEP_SETUP: tuple[Action, ...] = (
     Action("choice_edit", ("enter",), "enter", "edit", "choose", "choose or type what the marked line says"),
     Action("sweep_start", ("s",), "s", "start", "start", "begin the sweep"),
     Action("sweep_file", ("f",), "f", "file", "file", "add a preset from a file of your own"),
-    Action("sweeps", ("o",), "o", "app.sweeps", "past sweeps", "list the sweeps there are"),
+    Action("sweeps", ("o",), "o", "sweeps", "past sweeps", "list the sweeps there are"),
     Action("sweep_setup_close", ("escape",), "esc", "close", "presets", "back to the presets"),
 )
 
 SWEEP: tuple[Action, ...] = (
     Action("point_up", ("up",), "up", "move(-1)", "", "the row above"),
-    Action("point_down", ("down",), "down", "move(1)", "curves", "the row below; the curves are its net's"),
+    Action("point_down", ("down",), "down", "move(1)", "", "the row below; the curves are its net's"),
+    Action("point_left", ("left",), "←", "across(-1)", "", "the column to the left"),
+    Action("point_right", ("right",), "→", "across(1)", "", "the column to the right"),
     Action("point_first", ("home", "pageup"), "home", "move(-100000)", "", "the first row"),
     Action("point_last", ("end", "pagedown"), "end", "move(100000)", "", "the last row"),
     Action("sweep_turn", ("s",), "s", "turn", "stop", "stop the sweep, or go on with it", also="resume"),

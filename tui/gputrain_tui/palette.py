@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.screen import Screen
 
 from gputrain_presets import PresetError, load, names
 
 from . import keys
 from .screens.gpus import GpusScreen
+from .screens.message_line import AnsweringScreen
+from .screens.picker import PickerScreen
 from .screens.training import TrainingScreen
 
 if TYPE_CHECKING:
@@ -60,6 +63,8 @@ class Everything(Provider):
             for action in keys.GPUS:
                 if action.id != "gpus_leave":
                     yield self._command(action)
+        for action in self._of_sweeps(screen):
+            yield self._command(action)
         for name in names():
             try:
                 preset = load(name)
@@ -69,6 +74,14 @@ class Everything(Provider):
         for action in keys.APP:
             if action.id != "palette":
                 yield self._command(action)
+
+    def _of_sweeps(self, screen: Screen[Any]) -> Iterator[keys.Action]:
+        """What can be done about sweeps; the screens themselves are not imported for it."""
+        places = {"sweep setup": keys.SWEEP_SETUP, "sweep": keys.SWEEP, "sweeps": keys.SWEEPS}
+        if isinstance(screen, PickerScreen):
+            yield keys.by_id("sweep")
+        elif isinstance(screen, AnsweringScreen):
+            yield from (action for action in places.get(screen.help_place, ()) if action.id != "sweep_leave")
 
     def _on(self, screen: TrainingScreen) -> Iterator[Command]:
         for device in screen.feed.header.devices:

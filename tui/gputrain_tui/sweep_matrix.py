@@ -35,6 +35,8 @@ class Curve:
     points: Sequence[tuple[int, float]]
     """Batch sizes, ascending, and milliseconds."""
     fit: Fit | None
+    number: int = 0
+    """Of its column, so that it keeps its mark whatever else there is."""
 
 
 class Matrix:
@@ -65,7 +67,7 @@ class Matrix:
         """One for each column in which the net has figures."""
         lines = {family_of(fit): fit for fit in fits}
         found = []
-        for column in self.columns:
+        for number, column in enumerate(self.columns):
             known = [
                 result
                 for row in self.rows
@@ -77,5 +79,5 @@ class Matrix:
                 name = sweep_text.PASSES[column[1]]
                 if len({device for device, _ in self.columns}) > 1:
                     name = f"{column[0]} {name}"
-                found.append(Curve(name, times, lines.get(family_of(known[0]))))
+                found.append(Curve(name, times, lines.get(family_of(known[0])), number))
         return found

@@ -140,10 +140,7 @@ def of_cpu(events: Iterable[Event], steps: Steps, step_ms: float) -> Profile | N
     Values that the optimizer reads from its own counters are no synchronisation: those are on the host with
     every device.
     """
-    within = sorted(
-        (event for event in events if not event.on_gpu and steps.holds(event.start_ns)),
-        key=lambda event: (event.thread, event.start_ns, -event.end_ns),
-    )
+    within = [event for event in events if not event.on_gpu and steps.holds(event.start_ns)]
     if not within:
         return None
     step_ns = step_ms * 1e6
@@ -165,19 +162,15 @@ def of_cpu(events: Iterable[Event], steps: Steps, step_ms: float) -> Profile | N
                 supply.add(phase, working_ns, step)
     # More than one thread can work at a time: then the sum is more than the step.
     scales = [step_ns / max(1.0, *both) for both in zip(true_ns, work.each_ns(), strict=True)]
-    by_kind = work.usual(scales)
-    in_all, supplying, reading = (
-        _together(each) for each in (by_kind, supply.usual(scales), reads.usual(scales))
-    )
     return Profile(
         steps=steps.count,
         step_ms=step_ms,
-        work_ms=min(step_ms, in_all.ms),
-        launches=in_all.count,
-        work=by_kind,
-        sync_count=reading.count,
-        sync_ms=reading.ms,
-        supply_ms=supplying.ms,
+        work_ms=min(step_ms, work.usual_ms(scales)),
+        launches=work.count / steps.count,
+        work=work.usual(scales),
+        sync_count=reads.count / steps.count,
+        sync_ms=reads.usual_ms(scales),
+        supply_ms=supply.usual_ms(scales),
     )
 
 
@@ -209,6 +202,11 @@ class _Work:
         self._ns: dict[str, list[float]] = {}
         self._counts: dict[str, int] = {}
 
+    @property
+    def count(self) -> int:
+        """Operations of all steps."""
+        return sum(self._counts.values())
+
     def add(self, kind: str, ns: float, step: int = 0) -> None:
         """One of them."""
         self._ns.setdefault(kind, [0.0] * self._steps)[step] += ns
@@ -231,22 +229,19 @@ class _Work:
             }
         )
 
+    def usual_ms(self, scales: Sequence[float]) -> float:
+        """All kinds of that together."""
+        return sum(kind.ms for kind in self.usual(scales).values())
+
     def _ranked(self, ns_of: dict[str, float]) -> dict[str, KindOfWork]:
         ranked = sorted(ns_of.items(), key=lambda item: -item[1])
         return {kind: KindOfWork(ms=ns / 1e6, count=self._counts[kind] / self._steps) for kind, ns in ranked}
 
 
-def _together(kinds_of_work: dict[str, KindOfWork]) -> KindOfWork:
-    each = kinds_of_work.values()
-    return KindOfWork(ms=sum(kind.ms for kind in each), count=sum(kind.count for kind in each))
-
-
-def _own_times(ordered: Sequence[Event]) -> Iterable[tuple[Event, int, int]]:
-    """Each event, its time without what it calls, and how many it calls itself.
-
-    Args:
-        ordered: by thread, then by start, the longer first.
-    """
+def _own_times(events: Iterable[Event]) -> Iterable[tuple[Event, int, int]]:
+    """Each event, its time without what it calls, and how many it calls itself."""
+    # By thread; who calls before those that it calls.
+    ordered = sorted(events, key=lambda event: (event.thread, event.start_ns, -event.end_ns))
     own_ns = [event.ns for event in ordered]
     calls = [0] * len(ordered)
     open_now: list[int] = []

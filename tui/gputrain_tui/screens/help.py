@@ -94,6 +94,7 @@ ON_SWEEP_SETUP: Rows = (
 )
 ON_SWEEP: Rows = (
     (("point_up", "point_down", "point_first", "point_last"), "mark a row; the curves are its net's"),
+    (("point_left", "point_right"), "mark a column; below is all about the marked point"),
     (("sweep_turn",), "stop, and go on with what is not measured yet; the file is whole at any time"),
     (("sweep_retry",), "measure again what failed, did not fit or took too long"),
     (("sweep_close",), "back; a sweep that runs is stopped at the second press"),

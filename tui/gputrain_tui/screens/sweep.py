@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.screen import Screen
 
 from gputrain_runner.sweep.job import Job, JobError, resumed_job
 from gputrain_runner.sweep.plan import Point
 from gputrain_runner.sweep.result import SweepFile
 
-from .. import format, keys, sweep_text
+from .. import format, keys
 from ..sweep_matrix import Curve, Matrix
 from ..sweep_run import RunningSweep, Sweeps
-from ..widgets.batch_chart import BatchChart, mark_of
+from ..widgets.batch_chart import BatchChart
 from ..widgets.lines import Lines
 from ..widgets.sweep_table import SweepTable
-from ..widgets.text import Line, Run, wrapped
+from ..widgets.text import Line, Run, shorten, width_of, wrapped
 from . import heading
 from .message_line import AnsweringScreen, MessageLine
+from .sweep_words import about_point, marks, with_line
 
 PULL_S = 0.25
 SURE_S = 3.0
@@ -87,7 +90,7 @@ class SweepScreen(AnsweringScreen):
 
     def pull(self) -> None:
         """Show what is new."""
-        if self.is_active:
+        if self.is_current:
             self.draw()
 
     def draw(self) -> None:
@@ -97,13 +100,13 @@ class SweepScreen(AnsweringScreen):
         results = {} if sweep is None else {result.key: result for result in sweep.points}
         table = self.query_one("#sweep-table", SweepTable)
         table.draw_table(self._matrix, results, None if self._under_way is None else self._under_way.point)
-        row = table.marked
-        fits = () if sweep is None else sweep.fits
-        curves = [] if row is None else self._matrix.curves(row.net, results, fits)
+        row, column = table.marked, table.marked_column
+        curves = [] if row is None or sweep is None else self._matrix.curves(row.net, results, sweep.fits)
         self.query_one("#sweep-chart", BatchChart).draw_curves(curves)
-        self._draw_words(curves, "" if row is None else row.net)
-        notes = [] if row is None else [results.get(point.key) for point in row.points.values()]
-        self._note([f"{sweep_text.label(each)}: {each.error}" for each in notes if each and each.error])
+        self._draw_legend(curves, "" if row is None else row.net)
+        point = None if row is None or column is None else row.points.get(column)
+        result = None if point is None else results.get(point.key)
+        self._note([] if result is None else about_point(result, curves))
         self.query_one("#sweep-head", Lines).show([self._head(sweep)])
         self.query_one("#keys", Lines).show([heading.keys_line(self._keys(), self.size.width)])
         error = None if self._under_way is None else self._under_way.error
@@ -115,6 +118,11 @@ class SweepScreen(AnsweringScreen):
     def action_move(self, by: int) -> None:
         """Mark another row."""
         self.query_one("#sweep-table", SweepTable).move(by)
+        self.draw()
+
+    def action_across(self, by: int) -> None:
+        """Mark another column."""
+        self.query_one("#sweep-table", SweepTable).move(0, by)
         self.draw()
 
     def action_turn(self) -> None:
@@ -187,23 +195,27 @@ class SweepScreen(AnsweringScreen):
 
     # -------------------------------------------------------------------- texts
 
-    def _draw_words(self, curves: list[Curve], net: str) -> None:
+    def _draw_legend(self, curves: Sequence[Curve], net: str) -> None:
         legend = self.query_one("#sweep-legend", Lines)
         self.query_one("#sweep-net", Lines).show([[(f"{net}: ms by batch size" if net else "", "strong")]])
         if max((len(curve.points) for curve in curves), default=0) < 2:
             legend.show([[("a curve needs several batch sizes", "dim")]] if net else [""])
-            return
-        legend.show([line for number, curve in enumerate(curves) for line in _told(number, curve)])
+        elif self.has_class("-wide"):
+            legend.show([line for curve in curves for line in with_line(curve)])
+        else:
+            legend.show([marks(curves)])
 
-    def _note(self, errors: list[str]) -> None:
-        lines = [line for error in errors[:NOTE_ROWS] for line in wrapped(error, self.size.width, NOTE_ROWS)]
-        self.query_one("#sweep-note", Lines).show(
-            [[(line, "dim")] for line in [*lines, *[""] * NOTE_ROWS][:NOTE_ROWS]]
-        )
+    def _note(self, lines: Sequence[str]) -> None:
+        note = self.query_one("#sweep-note", Lines)
+        width = max(20, self.size.width - 2)
+        wrapped_lines = [part for line in lines for part in wrapped(line, width, NOTE_ROWS)]
+        note.show([[(line, "dim")] for line in [*wrapped_lines, *[""] * NOTE_ROWS][:NOTE_ROWS]])
 
     def _head(self, sweep: SweepFile | None) -> Line:
-        left: list[Run] = [("sweep ", "strong"), (self._path.stem, "dim")]
-        return heading.spread(left, self._state(sweep), self.size.width)
+        state = self._state(sweep)
+        room = self.size.width - width_of(state) - 2 - len("sweep   ")
+        left: list[Run] = [("sweep ", "strong"), (shorten(self._path.stem, room), "dim")]
+        return heading.spread(left, state, self.size.width - 2)
 
     def _state(self, sweep: SweepFile | None) -> list[Run]:
         """How far it is."""
@@ -233,19 +245,8 @@ class SweepScreen(AnsweringScreen):
         return [*keys.line(shown[:-2], words), *keys.line([keys.by_id("help"), *shown[-2:]])]
 
 
-def _told(number: int, curve: Curve) -> list[Line]:
-    """A curve's mark, its line and what that says of batch sizes."""
-    mark, role = mark_of(number)
-    runs: list[Run] = [(f"{mark} ", role), curve.name]
-    fit = curve.fit
-    if fit is None:
-        return [runs]
-    half = "" if fit.half is None else f"   n1/2 {fit.half:.3g}"
-    runs.append((f"   {fit.a_ms:.3g} + {fit.c_ms:.3g}·b ms{half}   best {fit.best:,}", "dim"))
-    out = [
-        f"batch {batch:,} {word}"
-        for batches, word in ((fit.worse_than_fit, "slower"), (fit.better_than_fit, "faster"))
-        for batch in batches
-    ]
-    more: list[Line] = [[("  " + ", ".join(out), "dim")]] if out else []
-    return [runs, *more]
+def size_classes(screen: Screen[None]) -> str:
+    """The classes that the terminal's size gave to a screen, for the one that comes upon it."""
+    app = screen.app
+    every = [name for _, name in (*(app.HORIZONTAL_BREAKPOINTS or ()), *(app.VERTICAL_BREAKPOINTS or ()))]
+    return " ".join(name for name in every if screen.has_class(name))

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.message import Message
 
 from gputrain_presets import PresetError, load, names
 from gputrain_runner.sweep.job import Job, JobError, new_path
-from gputrain_runner.timeline import Device
 
 from .. import keys
 from ..commands.parsing import UsageError
 from ..commands.sweep_grid import RUNS, WARMUP, Grid
+from ..sessions import Sessions
 from ..sweep_choices import Choices
+from ..sweep_run import Sweeps
 from ..widgets.lines import Lines
 from ..widgets.text import Line, padded, shorten, wrapped
 from . import heading
 from .ask import AskLine
 from .choose_many import ChooseMany
 from .message_line import AnsweringScreen, MessageLine
+from .sweep import SweepScreen, size_classes
 
 LABEL_CELLS = 16
 
@@ -81,19 +82,11 @@ class SweepSetupScreen(AnsweringScreen):
     AUTO_FOCUS = ""
     help_place = "sweep setup"
 
-    class Begun(Message):
-        """The user wants to measure this."""
-
-        def __init__(self, job: Job) -> None:
-            super().__init__()
-            self.job = job
-
-    def __init__(
-        self, devices: Callable[[], Sequence[Device]], presets: Sequence[str], size_classes: str
-    ) -> None:
-        """`devices`: those PyTorch can use, empty while that is not known; `presets`: chosen at first."""
-        super().__init__(classes=f"sweep-setup {size_classes}")
-        self._devices = devices
+    def __init__(self, sweeps: Sweeps, sessions: Sessions, presets: Sequence[str], sized: str) -> None:
+        """`sessions` know the devices; `presets`: chosen at first; `sized`: the classes of the terminal's size."""
+        super().__init__(classes=f"sweep-setup {sized}")
+        self._sweeps = sweeps
+        self._sessions = sessions
         self._choices = Choices(tuple(presets))
         self._at = 0
         self._grid: Grid | None = None
@@ -171,7 +164,14 @@ class SweepSetupScreen(AnsweringScreen):
             self.say(str(error))
             return
         command = ["gputrain-tui", "sweep", *self._choices.arguments()]
-        self.post_message(self.Begun(Job(self._grid.plan, self._grid.presets, path, command)))
+        job = Job(self._grid.plan, self._grid.presets, path, command)
+        self.app.push_screen(SweepScreen(self._sweeps, size_classes(self), path=path, job=job))
+
+    def action_sweeps(self) -> None:
+        """List the sweeps there are."""
+        from .sweeps import SweepsScreen
+
+        self.app.push_screen(SweepsScreen(self._sweeps, size_classes(self)))
 
     def action_close(self) -> None:
         """Back to the presets."""
@@ -184,7 +184,7 @@ class SweepSetupScreen(AnsweringScreen):
         if name == "passes":
             return [("forward", "inference, with the loss"), ("training", "forward and backward")]
         if name == "devices":
-            return [(device.device, device.name or "") for device in self._devices()]
+            return [(device.device, device.name or "") for device in self._sessions.devices]
         files = [(word, "from a file") for word in self._choices.presets if word not in names()]
         return [*((each, _title(each)) for each in names()), *files]
 
@@ -218,7 +218,7 @@ class SweepSetupScreen(AnsweringScreen):
     def _take(self, name: str, value: object) -> None:
         self._choices = self._choices.with_value(name, value)
         self._plan()
-        if self.is_active:
+        if self.is_current:
             self.draw()
 
     def _redraw(self, _accepted: bool | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Thread
 
 from textual.app import ComposeResult
@@ -12,15 +11,18 @@ from textual.message import Message
 from gputrain_runner.paths import sweeps_folder
 from gputrain_runner.recordings.compare import NotComparableError
 from gputrain_runner.sweep.listing import Swept, swept
+from gputrain_runner.sweep.result import SweepFileError, load
 
 from .. import keys
 from ..commands.compare_sweeps import as_text, compared
 from ..commands.parsing import UsageError
+from ..sweep_run import Sweeps
 from ..widgets.lines import Lines
 from ..widgets.text import Line, padded, shorten
 from . import heading
 from .message_line import AnsweringScreen, MessageLine
 from .reading import ReadingScreen
+from .sweep import SweepScreen, size_classes
 
 TIME_CELLS, COUNT_CELLS = 18, 22
 
@@ -32,13 +34,6 @@ class SweepsScreen(AnsweringScreen):
     AUTO_FOCUS = ""
     help_place = "sweeps"
 
-    class Chosen(Message):
-        """The user wants to see this sweep."""
-
-        def __init__(self, path: Path) -> None:
-            super().__init__()
-            self.path = path
-
     class Listed(Message):
         """The folder has been read."""
 
@@ -46,8 +41,10 @@ class SweepsScreen(AnsweringScreen):
             super().__init__()
             self.found = found
 
-    def __init__(self, size_classes: str) -> None:
-        super().__init__(classes=f"sweeps {size_classes}")
+    def __init__(self, sweeps: Sweeps, sized: str) -> None:
+        """`sweeps`: what goes on with one; `sized`: the classes of the terminal's size."""
+        super().__init__(classes=f"sweeps {sized}")
+        self._sweeps = sweeps
         self._found: Sequence[Swept] | None = None
         self._at = 0
         self._other: Swept | None = None
@@ -102,8 +99,15 @@ class SweepsScreen(AnsweringScreen):
     def action_open(self) -> None:
         """Show the marked one."""
         marked = self._marked()
-        if marked is not None:
-            self.post_message(self.Chosen(marked.path))
+        if marked is None:
+            return
+        try:
+            opened = load(marked.path)
+        except SweepFileError as error:
+            self.say(str(error))
+            return
+        screen = SweepScreen(self._sweeps, size_classes(self), path=marked.path, opened=opened)
+        self.app.push_screen(screen)
 
     def action_compare(self) -> None:
         """Mark the first of two, or compare the marked one with it."""

@@ -57,9 +57,9 @@ def plot_rows(curves: Sequence[Curve], width: int, height: int, kind: GlyphName)
     across = _Axis([batch for batch, _ in points], columns)
     up = _Axis([ms for _, ms in points], rows)
     cells = _line_dots(curves, across, up) if kind == "braille" else _line_points(curves, across, up, kind)
-    for number, curve in enumerate(curves):
+    for curve in curves:
         for batch, ms in curve.points:
-            cells[up.cell(ms), across.cell(batch)] = mark_of(number)
+            cells[up.cell(ms), across.cell(batch)] = mark_of(curve.number)
     labels = _y_labels(up)
     lines: list[Line] = [_row(cells, row, columns, labels.get(row)) for row in range(rows - 1, -1, -1)]
     axis = padded("", LABEL_CELLS, right=True) + fit(" ┼" + "─" * columns)
@@ -94,13 +94,13 @@ def _line_dots(curves: Sequence[Curve], across: _Axis, up: _Axis) -> _Cells:
     """Every fitted line in braille dots."""
     bits: dict[tuple[int, int], int] = {}
     roles: dict[tuple[int, int], Role] = {}
-    for number, curve in enumerate(curves):
+    for curve in curves:
         before: int | None = None
         for x, y in _on_line(curve, across, up, 2, 4):
             for dot in _joined(before, y):
                 cell = dot >> 2, x >> 1
                 bits[cell] = bits.get(cell, 0) | _BRAILLE_BITS[x & 1][dot & 3]
-                roles[cell] = mark_of(number)[1]
+                roles[cell] = mark_of(curve.number)[1]
             before = y
     return {cell: (chr(0x2800 + found), roles[cell]) for cell, found in bits.items()}
 
@@ -109,8 +109,8 @@ def _line_points(curves: Sequence[Curve], across: _Axis, up: _Axis, kind: GlyphN
     """Every fitted line, one point for each column."""
     point = "." if kind == "ascii" else "·"
     return {
-        (y, x): (point, mark_of(number)[1])
-        for number, curve in enumerate(curves)
+        (y, x): (point, mark_of(curve.number)[1])
+        for curve in curves
         for x, y in _on_line(curve, across, up, 1, 1)
     }
 

@@ -20,7 +20,7 @@ WAITS, NOW = "·", "measuring"
 
 
 class SweepTable(Lines):
-    """As many rows as fit, the marked one among them; columns that do not fit are told in the head."""
+    """As many rows and columns as fit, the marked ones among them; the head tells how many more there are."""
 
     DEFAULT_CSS = "SweepTable { width: 1fr; height: 1fr; }"
 
@@ -29,22 +29,27 @@ class SweepTable(Lines):
         self._matrix = Matrix(())
         self._results: Results = {}
         self._now: Point | None = None
-        self._at = 0
+        self._at = self._across = 0
 
     @property
     def marked(self) -> Row | None:
         """The marked row."""
         return self._matrix.rows[self._at] if self._matrix.rows else None
 
+    @property
+    def marked_column(self) -> Column | None:
+        """The marked column."""
+        return self._matrix.columns[self._across] if self._matrix.columns else None
+
     def draw_table(self, matrix: Matrix, results: Results, now: Point | None) -> None:
         """Show these; `now` is being measured."""
         self._matrix, self._results, self._now = matrix, results, now
-        self._at = min(self._at, max(0, len(matrix.rows) - 1))
-        self.rebuild()
+        self.move(0, 0)
 
-    def move(self, by: int) -> None:
-        """Mark another row; stops at either end."""
+    def move(self, by: int, across: int = 0) -> None:
+        """Mark another row, another column; stops at either end."""
         self._at = max(0, min(self._at + by, len(self._matrix.rows) - 1))
+        self._across = max(0, min(self._across + across, len(self._matrix.columns) - 1))
         self.rebuild()
 
     def build(self, width: int, height: int) -> Sequence[Line]:
@@ -53,11 +58,17 @@ class SweepTable(Lines):
         if not rows:
             return [[("starting: PyTorch is being loaded", "dim")]]
         names = min(max(len(row.net) for row in rows) + 3, max(10, width // 3))
-        shown = self._matrix.columns[: max(1, (width - names - BATCH_CELLS) // COLUMN_CELLS)]
+        shown = self._visible(max(1, (width - names - BATCH_CELLS) // COLUMN_CELLS))
         room = max(1, height - HEAD_ROWS)
         first = max(0, min(self._at - room // 2, len(rows) - room))
         visible = range(first, min(len(rows), first + room))
         return [*self._head(shown, names), *(self._row(at, at == first, shown, names) for at in visible)]
+
+    def _visible(self, count: int) -> list[Column]:
+        """So many columns, the marked one among them."""
+        columns = self._matrix.columns
+        first = max(0, min(self._across - count // 2, len(columns) - count))
+        return columns[first : first + count]
 
     def _head(self, shown: Sequence[Column], names: int) -> list[Line]:
         devices = ""
@@ -66,13 +77,14 @@ class SweepTable(Lines):
                 span = sum(other == device for other, _ in shown) * COLUMN_CELLS
                 devices += padded(shorten(self._matrix.device_name(device), span - 2), span, right=True)
         hidden = len(self._matrix.columns) - len(shown)
-        note = "ms" if not hidden else f"ms; {hidden} more column{'s' if hidden > 1 else ''}: widen"
-        passes = "".join(padded(HEADS[which], COLUMN_CELLS, right=True) for _, which in shown)
+        note = "ms" if not hidden else f"ms; ← → {hidden} more"
         left = names + BATCH_CELLS
-        return [
-            [(padded(shorten(f"  {note}", left), left) + devices, "dim")],
-            [(padded("  net", names) + padded("batch", BATCH_CELLS, right=True) + passes, "dim")],
-        ]
+        heads: list[Run] = [(padded("  net", names) + padded("batch", BATCH_CELLS, right=True), "dim")]
+        for column in shown:
+            marked = column == self.marked_column
+            text = f"▼ {HEADS[column[1]]}" if marked else HEADS[column[1]]
+            heads.append((padded(text, COLUMN_CELLS, right=True), "accent" if marked else "dim"))
+        return [[(padded(shorten(f"  {note}", left), left) + devices, "dim")], heads]
 
     def _row(self, at: int, first: bool, shown: Sequence[Column], names: int) -> Line:
         rows = self._matrix.rows
