@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import structs
+from msgspec import to_builtins
 
 from gputrain_runner.protocol import Hello, StepsTimed
 from gputrain_runner.sweep import Point, PointResult, Progress, SweepFile
@@ -74,9 +74,9 @@ class FakeSweep:
         self.progress = Progress(1, self.plan.rounds, done, len(self.plan.points) * self.plan.rounds, 125.0)
         self.sweep = self.file(complete=self.point is None)
 
-    def file(self, *, complete: bool) -> SweepFile:
+    def file(self, *, complete: bool, with_presets: bool = False) -> SweepFile:
         """What would lie in its file."""
-        presets: dict[str, object] = {}
+        presets = to_builtins(dict(self.job.presets)) if with_presets else {}
         return SweepFile(
             started_at="2026-11-30T10:00:00.000+00:00",
             host=HOST,
@@ -89,7 +89,7 @@ class FakeSweep:
             points=list(self._results),
             fits=fits_of(self._results),
             presets=presets,
-            plan=structs.replace(self.plan),
+            plan=self.plan,
         )
 
 

@@ -40,7 +40,7 @@ FOLDER = Path(__file__).parent / "gpu"
 # ------------------------------------------------------------------- the order of the tests
 
 
-def tests_of(file: Path) -> list[str]:
+def names_in(file: Path) -> list[str]:
     return [
         node.name
         for node in ast.parse(file.read_text()).body
@@ -49,7 +49,7 @@ def tests_of(file: Path) -> list[str]:
 
 
 def test_every_place_names_a_test_that_there_is() -> None:
-    there = {file.stem: tests_of(file) for file in FOLDER.glob("test_*.py")}
+    there = {file.stem: names_in(file) for file in FOLDER.glob("test_*.py")}
 
     for file, test in (*gpu_plan.FIRST, *gpu_plan.LAST):
         assert any(each.startswith(test) for each in there[file]), (file, test)

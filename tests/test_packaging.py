@@ -135,7 +135,7 @@ def test_a_users_modules_change_nothing(installed: Path, tmp_path: Path, python_
 
     done = run(installed, "run", "lasagne-mlp", "--model-size", "x3", cwd=users, **environment)
 
-    assert "allowed: x0.25" in done.stderr
+    assert "allowed: 1x15, x0.25" in done.stderr
     assert done.returncode == 2
 
 

@@ -41,7 +41,7 @@ def asked(driver: SimulatedDriver, script: str) -> Any:
 
 
 def test_waves(simulated_driver: SimulatedDriver) -> None:
-    """A number field, and its counter, at two moments; `t` is told by a field that is a ramp."""
+    """Numbers and counters between two moments, which a field that is a ramp tells."""
     simulated_driver.cards(
         card(
             DATA_CENTRE,
@@ -59,7 +59,7 @@ def test_waves(simulated_driver: SimulatedDriver) -> None:
         simulated_driver,
         "rows = []\n"
         "for _ in range(200):\n"
-        "    rows.append([field(number) for number in range(1000, 1008)])\n"
+        "    rows.append([field(number) for number in (*range(1000, 1008), 1000)])\n"
         "    time.sleep(0.003)\n"
         "tell(rows=rows)\n",
     )
@@ -68,12 +68,12 @@ def test_waves(simulated_driver: SimulatedDriver) -> None:
     assert {row[2] for row in rows} == {100, 300}
     assert {row[3] for row in rows} == {5, 7}
     assert 3.99e9 < min(row[1] for row in rows) < 4.1e9 < 5.9e9 < max(row[1] for row in rows) < 6.01e9
-    for row in rows:
+    for first, _, _, _, steady, in_steps, narrow, swinging, last in rows:
         # All counters run at 1e6 per second in the mean, as the ramp does.
-        assert row[4] == pytest.approx(row[0], abs=2000)
-        assert row[5] == pytest.approx(row[0], abs=17_000)
-        assert row[6] == pytest.approx((row[0] + 2**32 - 1000) % 2**32, abs=2000)
-        assert row[7] == pytest.approx(row[0], abs=6000)
+        assert first <= steady <= last
+        assert first - 17_000 <= in_steps <= last + 17_000
+        assert first <= (narrow + 1000) % 2**32 <= last
+        assert first - 6000 <= swinging <= last + 6000
 
 
 def test_a_counter_runs_on_when_its_rate_changes(simulated_driver: SimulatedDriver) -> None:
@@ -120,7 +120,7 @@ def measure(take, pause_s):
 parent = nvml.nvmlDeviceGetHandleByIndex(1)
 tell(
     whole=measure(lambda sample: nvml.nvmlGpmSampleGet(gpu, sample), 0.5),
-    close=measure(lambda sample: nvml.nvmlGpmSampleGet(gpu, sample), 0.01),
+    close=min(measure(lambda sample: nvml.nvmlGpmSampleGet(gpu, sample), 0.01) for _ in range(10)),
     part=measure(lambda sample: nvml.nvmlGpmMigSampleGet(parent, 2, sample), 0.15),
 )
 """,

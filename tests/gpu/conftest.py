@@ -31,17 +31,22 @@ _figures: list[dict[str, Any]] = []
 _left_out: list[str] = []
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     mine = [item for item in items if _HERE in Path(item.path).parents]
     why = _absence() if mine else None
     for item in mine:
         item.add_marker(pytest.mark.gpu)
         if why:
             item.add_marker(pytest.mark.skip(reason=why))
-    ordered = iter(sorted(mine, key=lambda item: gpu_plan.place(Path(item.path).stem, item.name)))
-    ours = set(mine)
+    yield  # Some are left out by their marks, and others put together by their fixtures.
+    ours = set(mine).intersection(items)
+    ordered = iter(sorted(ours, key=lambda item: (_place(item), items.index(item))))
     items[:] = [next(ordered) if item in ours else item for item in items]
+
+
+def _place(item: pytest.Item) -> tuple[int, int]:
+    return gpu_plan.place(Path(item.path).stem, item.name)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -19,7 +19,7 @@ from training import losses_of, trainer
 from training_presets import small
 
 Note = Callable[[str, float, str], None]
-STEPS = 60
+STEPS = 40
 IMAGES = {"alexnet", "overfeat", "vgg", "googlenet", "resnet"}
 
 

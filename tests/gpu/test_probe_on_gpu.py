@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -16,7 +15,6 @@ from training_presets import small
 
 Note = Callable[[str, float, str], None]
 
-SECONDS = 10.0
 KNOWN = {
     # Card: figure, least, most. Published peaks are the most; the least is what any working card reaches.
     "H200": {
@@ -30,55 +28,46 @@ KNOWN = {
 }
 
 
-@pytest.fixture(scope="module")
-def found() -> Ceilings:
-    began = time.monotonic()
-    measured = probe.measure(devices.available()[0], SECONDS)
-    assert measured is not None
-    assert time.monotonic() - began < 2 * SECONDS
-    return measured
-
-
-def test_everything_a_gpu_has_is_measured(found: Ceilings, note: Note) -> None:
-    for name, figure in found.matmul_flops_per_s.items():
+def test_everything_a_gpu_has_is_measured(ceilings: Ceilings, note: Note) -> None:
+    for name, figure in ceilings.matmul_flops_per_s.items():
         note(f"probe: matrix product {name}", figure.median / 1e12, "TFLOP/s")
         note("  spread of its quartiles", (figure.q75 - figure.q25) / figure.median, "of it")
     singles = {
-        "device copy, read plus written": (found.memory_bytes_per_s, 1e9, "GB/s"),
-        "host to device, pinned": (found.h2d_pinned_bytes_per_s, 1e9, "GB/s"),
-        "host to device, pageable": (found.h2d_pageable_bytes_per_s, 1e9, "GB/s"),
-        "device to host, pinned": (found.d2h_pinned_bytes_per_s, 1e9, "GB/s"),
-        "device to host, pageable": (found.d2h_pageable_bytes_per_s, 1e9, "GB/s"),
-        "eager launch": (found.launch_us, 1.0, "us"),
-        "launch in a graph": (found.graph_launch_us, 1.0, "us"),
+        "device copy, read plus written": (ceilings.memory_bytes_per_s, 1e9, "GB/s"),
+        "host to device, pinned": (ceilings.h2d_pinned_bytes_per_s, 1e9, "GB/s"),
+        "host to device, pageable": (ceilings.h2d_pageable_bytes_per_s, 1e9, "GB/s"),
+        "device to host, pinned": (ceilings.d2h_pinned_bytes_per_s, 1e9, "GB/s"),
+        "device to host, pageable": (ceilings.d2h_pageable_bytes_per_s, 1e9, "GB/s"),
+        "eager launch": (ceilings.launch_us, 1.0, "us"),
+        "launch in a graph": (ceilings.graph_launch_us, 1.0, "us"),
     }
     for name, (single, unit, word) in singles.items():
         assert single is not None, name
         assert 0 < single.q25 <= single.median <= single.q75
         assert single.repeats >= 3
         note(f"probe: {name}", single.median / unit, word)
-    assert found.uuid is not None and found.driver is not None
+    assert ceilings.uuid is not None and ceilings.driver is not None
 
 
-def test_the_figures_stand_in_their_order(found: Ceilings) -> None:
-    rates = {name: figure.median for name, figure in found.matmul_flops_per_s.items()}
+def test_the_figures_stand_in_their_order(ceilings: Ceilings) -> None:
+    rates = {name: figure.median for name, figure in ceilings.matmul_flops_per_s.items()}
     if torch.cuda.get_device_capability(0) >= (8, 0):
         assert rates["fp32"] < rates["tf32"] < rates["bf16"]
-    pinned, pageable = found.h2d_pinned_bytes_per_s, found.h2d_pageable_bytes_per_s
-    assert pinned is not None and pageable is not None and found.memory_bytes_per_s is not None
-    assert 0.9 * pageable.median < pinned.median < found.memory_bytes_per_s.median
-    assert found.launch_us is not None and found.graph_launch_us is not None
-    assert found.graph_launch_us.median < found.launch_us.median < 100
+    pinned, pageable = ceilings.h2d_pinned_bytes_per_s, ceilings.h2d_pageable_bytes_per_s
+    assert pinned is not None and pageable is not None and ceilings.memory_bytes_per_s is not None
+    assert 0.9 * pageable.median < pinned.median < ceilings.memory_bytes_per_s.median
+    assert ceilings.launch_us is not None and ceilings.graph_launch_us is not None
+    assert ceilings.graph_launch_us.median < ceilings.launch_us.median < 100
 
 
-def test_the_figures_are_those_the_card_is_known_for(found: Ceilings) -> None:
-    known = next((bands for card, bands in KNOWN.items() if card in (found.name or "")), None)
+def test_the_figures_are_those_the_card_is_known_for(ceilings: Ceilings) -> None:
+    known = next((bands for card, bands in KNOWN.items() if card in (ceilings.name or "")), None)
     if known is None:
-        pytest.skip(f"no published figures are noted here for {found.name}")
+        pytest.skip(f"no published figures are noted here for {ceilings.name}")
     figures = {
-        **found.matmul_flops_per_s,
-        "memory": found.memory_bytes_per_s,
-        "pinned": found.h2d_pinned_bytes_per_s,
+        **ceilings.matmul_flops_per_s,
+        "memory": ceilings.memory_bytes_per_s,
+        "pinned": ceilings.h2d_pinned_bytes_per_s,
     }
     for name, (least, most) in known.items():
         figure = figures[name]
@@ -87,7 +76,7 @@ def test_the_figures_are_those_the_card_is_known_for(found: Ceilings) -> None:
 
 
 @pytest.mark.parametrize("name", ["bf16", "fp32"])
-def test_a_bare_product_shows_the_same_rate(found: Ceilings, name: str, note: Note) -> None:
+def test_a_bare_product_shows_the_same_rate(ceilings: Ceilings, name: str, note: Note) -> None:
     size, dtype = (8192, torch.bfloat16) if name == "bf16" else (4096, torch.float32)
     precision.set_flags("fp32")
     left, right = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
@@ -102,7 +91,7 @@ def test_a_bare_product_shows_the_same_rate(found: Ceilings, name: str, note: No
         end.synchronize()
         rates.append(10 * 2 * size**3 / (begin.elapsed_time(end) / 1e3))
     bare = sorted(rates)[len(rates) // 2]
-    ceiling = found.matmul_flops_per_s[name]
+    ceiling = ceilings.matmul_flops_per_s[name]
     note(f"probe: {name} over a bare product's rate", ceiling.median / bare, "")
     assert ceiling.median > 0.85 * bare
     if not is_wide(ceiling):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,6 @@ import torch
 from msgspec import structs
 
 from gputrain_runner.worker import changes
-from terminal import PROGRAM
 from training import OPTIMIZERS, check_moving_keeps_the_curve, losses_of, moved, trainer
 from training_presets import small
 
@@ -24,7 +24,8 @@ Note = Callable[[str, float, str], None]
 def run(tmp_path: Path, *arguments: str) -> dict[str, Any]:
     """A headless run; its recording."""
     recording = tmp_path / "gpu.json"
-    command = [PROGRAM, "run", *arguments, "--record", str(recording), "--json"]
+    program = [sys.executable, "-P", "-m", "gputrain_tui"]
+    command = [*program, "run", *arguments, "--record", str(recording), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     recorded: dict[str, Any] = json.loads(recording.read_text())
@@ -32,7 +33,7 @@ def run(tmp_path: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_run_on_the_gpu_has_device_times_and_telemetry(tmp_path: Path, note: Note) -> None:
-    recorded = run(tmp_path, "lasagne-mlp", "--device", "cuda:0", "--seconds", "8")
+    recorded = run(tmp_path, "lasagne-mlp", "--device", "cuda:0", "--seconds", "6")
     samples = [entry for entry in recorded["timeline"] if entry["kind"] == "sample" and entry["steady"]]
     assert samples
     for sample in samples:

@@ -148,7 +148,12 @@ def test_the_larger_of_two_bottlenecks_comes_first() -> None:
     both = structs.replace(base, step=times(host, dispatch_ms=4.4), profile=profile(8.52, 0.8, kinds))
     assert found(both)[:2] == [names.INPUT, names.LAUNCH]
     host = {**host, "data": 1.0}
-    both = structs.replace(base, step=times(host, dispatch_ms=4.4), profile=profile(5.52, 0.8, kinds))
+    both = structs.replace(
+        base,
+        settings=base.settings.with_value("data_path", "host"),
+        step=times(host, dispatch_ms=4.4),
+        profile=profile(5.52, 0.8, kinds),
+    )
     assert found(both)[:2] == [names.LAUNCH, names.INPUT]
 
 

@@ -101,10 +101,11 @@ def test_after_a_failed_change_training_goes_on_as_if_nothing_had_been(
 
 
 def test_running_out_of_the_hosts_memory_is_an_error_and_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = trainer(small("lasagne-mlp", training_samples=40_000))
+    # Large enough that what earlier tests have freed within this process does not hold it.
+    of = trainer(small("lasagne-mlp", training_samples=400_000))
     first = losses_of(of, 5)
     monkeypatch.setattr(memory_limit, "available_memory_bytes", lambda: 20_000_000)
-    outcome = changes.make(of, "batch_size", 40_000)
+    outcome = changes.make(of, "batch_size", 400_000)
     assert outcome.error is not None
     assert outcome.error.startswith("out of memory: this host cannot give another")
     assert of.settings.batch_size == 64

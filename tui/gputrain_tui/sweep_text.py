@@ -76,7 +76,7 @@ def nets_by_devices(sweep: SweepFile) -> Iterator[str]:
             (net, *(cells.get((net, device, which), "") for device in devices for which in passes))
             for net in _in_order(net_of(each) for each in points)
         ]
-        yield "\n".join([f"batch {batch:,}, ms: median of {_runs(points)} steps", *table([*head, *rows])])
+        yield "\n".join([f"batch {batch:,}, ms{_runs(points)}", *table([*head, *rows])])
 
 
 def by_batch_size(sweep: SweepFile) -> Iterator[str]:
@@ -239,8 +239,11 @@ def _batch_row(each: PointResult) -> tuple[str, ...]:
 
 
 def _runs(points: Sequence[PointResult]) -> str:
+    """Of how many steps the medians are."""
     runs = sorted({each.runs for each in points if each.outcome == "ok"})
-    return f"{runs[0]}–{runs[-1]}" if len(runs) > 1 else str(runs[0]) if runs else "no"
+    if not runs:
+        return ""
+    return f": median of {runs[0]}–{runs[-1]} steps" if len(runs) > 1 else f": median of {runs[0]} steps"
 
 
 def _in_order(values: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from msgspec import structs
 from gputrain_presets import Preset
 
 from ..settings import Settings, Value
-from ..timeline import Change, Entry, Flags, Header, HostLoad, Message, Profile, Sample
+from ..timeline import Change, Entry, Flags, Header, HostLoad, Message, Profile, Sample, StepMs
 from .gpu_state import GpuGather
 from .inputs import Inputs, Measured, StepTimes, Workload
 from .workload import workload
@@ -191,7 +191,7 @@ class Gather:
         per_s = [sample.steps_per_s for sample in window if sample.steps_per_s]
         seconds = (window[-1].t - window[0].t) * len(window) / max(1, len(window) - 1)
         return StepTimes(
-            step_ms=statistics.median(step.mean for step in steps),
+            step_ms=self._step_ms(steps, per_s),
             p50_ms=statistics.median(step.p50 for step in steps),
             p95_ms=statistics.median(step.p95 for step in steps),
             spread=_spread(rates),
@@ -203,6 +203,13 @@ class Gather:
             dispatch_ms=_median(sample.dispatch_ms for sample in window),
             flops_per_s=_median(sample.flops_per_s for sample in window),
         )
+
+    def _step_ms(self, steps: list[StepMs], per_s: list[float]) -> float:
+        """Of every step on a GPU: the host's single ones come in fits and starts there, as its queue takes
+        them."""
+        if per_s and self._window[-1].settings.device != "cpu":
+            return 1e3 / statistics.median(per_s)
+        return statistics.median(step.mean for step in steps)
 
     def _host(self) -> HostLoad | None:
         """Medians over the window of what the host did."""

@@ -23,6 +23,9 @@ INNER_SHARE = Estimate(0.4, 0.8, 1.4)
 Python in it: from multi-layer perceptrons with batches of 8 to 32, whose work is next to none."""
 SMALLEST_KERNEL_US = 2.0
 """A kernel takes about so long however little it does: 1.5-2.5 us on the cards since Pascal."""
+LATE_SHARE, READY_MS = 0.1, 0.2
+"""Batches made ahead come too late where a step waits for its own as long as both; to take one that is ready
+costs up to a few tenths of a millisecond by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,9 @@ class StepModel:
     launch_measured: bool
     """Whether that figure is the probe's."""
     launches: float | None
+    late: bool = False
+    """Whether batches are made ahead, on a GPU's host, and come too late: then the step goes at their pace,
+    whatever else is made faster."""
 
     @property
     def starting_ms(self) -> float:
@@ -144,7 +150,14 @@ def _on_gpu(inputs: Inputs, launch_us: float, measured: bool) -> StepModel:
         launch_us=launch_us,
         launch_measured=measured,
         launches=profile.launches,
+        late=_is_late(inputs, input_ms),
     )
+
+
+def _is_late(inputs: Inputs, waited_ms: float) -> bool:
+    settings = inputs.settings
+    ahead = settings.data_path == "prefetch" or (settings.data_path == "loader" and settings.workers > 0)
+    return ahead and waited_ms >= max(LATE_SHARE * inputs.step_ms, READY_MS)
 
 
 # ------------------------------------------------------------------------ predictions

@@ -15,7 +15,7 @@ LOADING_S = 120.0
 """PyTorch's import may take so long, beside the point's own time."""
 LATE_S, LATE = 1.0, 0.1
 """A worker keeps to a point's time by itself; it is given up so many seconds, or such a share, after it."""
-LOOK_S = 0.1
+LOOK_S = 0.05
 
 Interrupted = Callable[[], bool]
 
@@ -67,7 +67,7 @@ class PointWorker:
         assert worker is not None
         deadline = time.monotonic() + LOADING_S
         while worker.hello is None:
-            news = self._next(deadline, interrupted)
+            news = self._next(interrupted)
             if isinstance(news, _End) or time.monotonic() > deadline:
                 raise WorkerError(self._last_words("the worker ended before PyTorch was loaded"))
         return worker.hello
@@ -101,8 +101,9 @@ class PointWorker:
 
     def _listen(self, seconds: float, interrupted: Interrupted, kills: int | None) -> Answer:
         deadline = time.monotonic() + seconds + max(LATE_S, LATE * seconds)
-        while time.monotonic() < deadline:
-            news = self._next(deadline, interrupted)
+        looked_again = False
+        while True:
+            news = self._next(interrupted)
             if isinstance(news, StepsTimed):
                 return Answer(news.outcome, news.error, news)
             if isinstance(news, Failed):
@@ -111,15 +112,19 @@ class PointWorker:
                 text = self._last_words(f"the worker {news.why or 'ended without an answer'}")
                 by_system = "SIGKILL" in text and kills is not None and (_oom_kills() or 0) > kills
                 return Answer("out_of_memory" if by_system else "failed", text)
-        return Answer("timed_out", f"given up after {seconds:g} s")
+            if news is None and time.monotonic() > deadline:
+                if looked_again:
+                    return Answer("timed_out", f"given up after {seconds:g} s")
+                # This program may have been stopped meanwhile (ctrl+z): what was answered comes only now.
+                looked_again = True
 
-    def _next(self, deadline: float, interrupted: Interrupted) -> Report | _End | None:
+    def _next(self, interrupted: Interrupted) -> Report | _End | None:
         """The next thing heard within a moment; None where there is nothing."""
         if interrupted():
             self.close()
             raise KeyboardInterrupt
         try:
-            return self._heard.get(timeout=min(LOOK_S, max(0.001, deadline - time.monotonic())))
+            return self._heard.get(timeout=LOOK_S)
         except queue.Empty:
             return None
 

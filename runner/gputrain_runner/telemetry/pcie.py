@@ -24,6 +24,9 @@ _LANE_BYTES_PER_S = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6:
 """Per lane and direction, by generation, after line coding (PCI-SIG)."""
 _FASTEST_BYTES_PER_S = 16 * _LANE_BYTES_PER_S[7]
 _WRAP = 2**32
+_LONGEST_ANSWER = 0.1
+"""Of the time between two states of the counters: an answer that takes longer comes from a busy host or
+driver, and may be as old as that."""
 
 
 def link_bytes_per_s(generation: int | None, width: int | None) -> float | None:
@@ -89,11 +92,14 @@ def from_byte_counters(question: Question) -> Values:
     Refused for good (so that the next way is taken) where the counters are 32 bits wide and the link
     could send them round between two askings.
     """
+    asked_s = question.clock()
     tx, rx = question.driver.field_values(question.handle, TX_FIELD, RX_FIELD)
+    took_s = question.clock() - asked_s
     before: Counts | None = question.notes.get("counts")
-    after = Counts(
-        question.clock(), int(tx.number), int(rx.number), _wraps(tx.value_type, rx.value_type, question)
-    )
+    if before is not None and took_s > _LONGEST_ANSWER * (asked_s - before.at_s):
+        return {}  # When it counted is not known well enough: the next answer covers this time too.
+    at_s = asked_s + took_s / 2
+    after = Counts(at_s, int(tx.number), int(rx.number), _wraps(tx.value_type, rx.value_type, question))
     if before is not None and not after.wraps and _went_round(before, after):
         # Some cards hand out 32-bit counters in 64-bit values.
         question.notes["narrow"] = True

@@ -64,9 +64,8 @@ class StepLoop:
         self._say_started()
         trainer, commands, bursts = self._trainer, self._link.commands, self._bursts
         order = trainer.order
-        next_report = self._limits.begin() + self._start.report_every_s
+        look_up_at, next_report = 0, self._limits.begin() + self._start.report_every_s
         trainer.clock.go_on()
-        look_up_at = 0
         while True:
             if commands:
                 bursts.give_up()
@@ -219,6 +218,7 @@ class StepLoop:
         trainer = self._trainer
         self._bursts.give_up()
         if self._validation is None:
+            trainer.clock.hold()
             trainer.begin_epoch()
             self._begin_validation()
         if self._validation is not None:
@@ -233,6 +233,7 @@ class StepLoop:
     def _begin_validation(self) -> None:
         trainer = self._trainer
         if trainer.dataset.validation is not None:
+            trainer.clock.catch_up()
             self._validation = ValidationPass(trainer.dataset.validation, trainer.order.epochs)
 
     def _report(self, last: bool = False) -> Progress | None:

@@ -18,6 +18,8 @@ from ..timeline import PHASES, Phase, StepMs
 
 DEVICE_PHASES = ("h2d", "forward", "backward", "optimizer")
 """Phases that have work on the device between their boundaries; `data` is assembled on the host."""
+BEHIND_S = 2e-4
+"""A wait for the device beyond what asking it costs: it was behind the host, and at its steps until then."""
 MAX_COST = 0.001
 """The share of a step's time that the clock may cost."""
 
@@ -39,6 +41,8 @@ class PhaseClock:
         """End of the last step, or the moment stepping went on."""
         self.active_s = 0.0
         """Time spent in steps since the last `take()`."""
+        self._held: torch.cuda.Event | None = None
+        """Is over when the steps are that were queued before stepping was interrupted."""
         self._every = 1
         self._until_next = 0
         self._marks: _Marks | None = None
@@ -55,9 +59,37 @@ class PhaseClock:
         """Whether the step under way is."""
         return self._marks is not None
 
+    def hold(self) -> None:
+        """Something comes that is no part of a step, and does not wait for the device; `go_on` ends it."""
+        if self._on_cuda:
+            self._held = torch.cuda.Event()
+            self._held.record(torch.cuda.current_stream(self._device))
+
+    def catch_up(self) -> None:
+        """Something comes that is no part of a step, and waits for the device: let that happen before it.
+
+        The host may be hundreds of small steps ahead, which would seem to have taken no longer than queueing.
+        """
+        if not self._on_cuda:
+            return
+        asked = perf_counter()
+        torch.cuda.synchronize(self._device)
+        self._go_on(counts=perf_counter() - asked > BEHIND_S)
+
     def go_on(self) -> None:
-        """Stepping was interrupted by something that is not part of a step; it goes on now."""
-        self.boundary = perf_counter()
+        """Stepping was interrupted by something that is not part of a step; it goes on now.
+
+        Where the device is still at the steps that came before, it has worked on them all the while, and
+        that time is theirs.
+        """
+        self._go_on(counts=self._held is not None and not self._held.query())
+
+    def _go_on(self, counts: bool) -> None:
+        self._held = None
+        now = perf_counter()
+        if counts:
+            self.active_s += now - self.boundary
+        self.boundary = now
 
     def begin(self) -> None:
         """A step begins."""

@@ -132,7 +132,7 @@ def _parser() -> Parser:
     parser = Parser(
         "gputrain-tui compare",
         usage="gputrain-tui compare A.json B.json [options]",
-        description="Two recordings, or two sweeps, side by side: settings that differ, rates, ratios.",
+        description="Two recordings, or two sweeps, side by side: settings, rates, ratios.",
         examples=EXAMPLES,
     )
     parser.add_argument("a", metavar="A.json", nargs="?", help="a recording or a sweep")

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from gputrain_runner.sweep.job import Job, JobError, resumed_job
 from gputrain_runner.sweep.plan import Point
-from gputrain_runner.sweep.result import SweepFile
+from gputrain_runner.sweep.result import PointResult, SweepFile
 
 from .. import format, keys
 from ..sweep_matrix import Curve, Matrix
@@ -55,10 +55,12 @@ class SweepScreen(AnsweringScreen):
         self._job = job
         self._opened = opened
         self._under_way: RunningSweep | None = None
-        self._points: list[Point] = []
-        self._named = 0
-        self._matrix = Matrix(())
-        self._asked_at = 0.0
+        self._seen: SweepFile | None = None
+        self._matrix = Matrix(job.plan.points if job is not None else ())
+        self._results: dict[tuple[object, ...], PointResult] = {}
+        self._asked_at = -SURE_S
+        self._follows = True
+        """Whether the mark goes with what is measured; until it is moved by hand."""
 
     def compose(self) -> ComposeResult:
         """Head, table and curves, what is to be said of the marked row, message, keys."""
@@ -96,10 +98,14 @@ class SweepScreen(AnsweringScreen):
     def draw(self) -> None:
         """Everything."""
         sweep = self._sweep
-        self._lay_out(sweep)
-        results = {} if sweep is None else {result.key: result for result in sweep.points}
+        if sweep is not None and sweep is not self._seen:
+            self._take(sweep)
+        results = self._results
         table = self.query_one("#sweep-table", SweepTable)
-        table.draw_table(self._matrix, results, None if self._under_way is None else self._under_way.point)
+        now = None if self._under_way is None else self._under_way.point
+        table.draw_table(self._matrix, results, now)
+        if self._follows and now is not None:
+            table.mark(now)
         row, column = table.marked, table.marked_column
         curves = [] if row is None or sweep is None else self._matrix.curves(row.net, results, sweep.fits)
         self.query_one("#sweep-chart", BatchChart).draw_curves(curves)
@@ -117,11 +123,13 @@ class SweepScreen(AnsweringScreen):
 
     def action_move(self, by: int) -> None:
         """Mark another row."""
+        self._follows = False
         self.query_one("#sweep-table", SweepTable).move(by)
         self.draw()
 
     def action_across(self, by: int) -> None:
         """Mark another column."""
+        self._follows = False
         self.query_one("#sweep-table", SweepTable).move(0, by)
         self.draw()
 
@@ -164,7 +172,9 @@ class SweepScreen(AnsweringScreen):
         except JobError as error:
             self.say(str(error))
             return
-        assert job is not None  # Without a file nothing was written of the job yet.
+        if job is None:
+            self.say(f"{self._path} is gone: there is nothing to go on from")
+            return
         self._under_way = self._sweeps.begin(job)
         self.draw()
 
@@ -180,18 +190,16 @@ class SweepScreen(AnsweringScreen):
         now = None if self._under_way is None else self._under_way.sweep
         return now or self._opened
 
-    def _lay_out(self, sweep: SweepFile | None) -> None:
-        """The table's rows and columns, where they are not those from before."""
-        if sweep is not None and sweep.plan is not None:
-            points = sweep.plan.points
-        elif sweep is not None:
+    def _take(self, sweep: SweepFile) -> None:
+        """Take in what is in the file by now."""
+        before, self._seen = self._seen, sweep
+        self._results = {result.key: result for result in sweep.points}
+        plan = sweep.plan
+        if plan is None:
             points = [Point(preset=each.preset, settings=each.settings) for each in sweep.points]
-        else:
-            points = self._job.plan.points if self._job is not None else []
-        devices = [] if sweep is None else sweep.devices
-        if points != self._points or len(devices) != self._named:
-            self._points, self._named = points, len(devices)
-            self._matrix = Matrix(points, devices)
+            self._matrix = Matrix(points, sweep.devices)
+        elif before is None or plan is not before.plan:
+            self._matrix = Matrix(plan.points, sweep.devices)
 
     # -------------------------------------------------------------------- texts
 
@@ -199,7 +207,9 @@ class SweepScreen(AnsweringScreen):
         legend = self.query_one("#sweep-legend", Lines)
         self.query_one("#sweep-net", Lines).show([[(f"{net}: ms by batch size" if net else "", "strong")]])
         if max((len(curve.points) for curve in curves), default=0) < 2:
-            legend.show([[("a curve needs several batch sizes", "dim")]] if net else [""])
+            several = sum(row.net == net for row in self._matrix.rows) > 1
+            text = "curves come with the second batch size" if several else "one batch size is no curve"
+            legend.show([[(text, "dim")]] if net else [""])
         elif self.has_class("-wide"):
             legend.show([line for curve in curves for line in with_line(curve)])
         else:
@@ -207,7 +217,7 @@ class SweepScreen(AnsweringScreen):
 
     def _note(self, lines: Sequence[str]) -> None:
         note = self.query_one("#sweep-note", Lines)
-        width = max(20, self.size.width - 2)
+        width = max(20, self.size.width)
         wrapped_lines = [part for line in lines for part in wrapped(line, width, NOTE_ROWS)]
         note.show([[(line, "dim")] for line in [*wrapped_lines, *[""] * NOTE_ROWS][:NOTE_ROWS]])
 
@@ -215,7 +225,7 @@ class SweepScreen(AnsweringScreen):
         state = self._state(sweep)
         room = self.size.width - width_of(state) - 2 - len("sweep   ")
         left: list[Run] = [("sweep ", "strong"), (shorten(self._path.stem, room), "dim")]
-        return heading.spread(left, state, self.size.width - 2)
+        return heading.spread(left, state, self.size.width)
 
     def _state(self, sweep: SweepFile | None) -> list[Run]:
         """How far it is."""

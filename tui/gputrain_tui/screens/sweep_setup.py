@@ -83,7 +83,7 @@ class SweepSetupScreen(AnsweringScreen):
     help_place = "sweep setup"
 
     def __init__(self, sweeps: Sweeps, sessions: Sessions, presets: Sequence[str], sized: str) -> None:
-        """`sessions` know the devices; `presets`: chosen at first; `sized`: the classes of the terminal's size."""
+        """`sessions` know the devices; `presets`: chosen at first; `sized`: classes by the terminal."""
         super().__init__(classes=f"sweep-setup {sized}")
         self._sweeps = sweeps
         self._sessions = sessions

@@ -46,6 +46,14 @@ class SweepTable(Lines):
         self._matrix, self._results, self._now = matrix, results, now
         self.move(0, 0)
 
+    def mark(self, point: Point) -> None:
+        """Mark the row and column of a point."""
+        column = point.settings.device, point.settings.passes
+        for at, row in enumerate(self._matrix.rows):
+            if row.points.get(column) == point:
+                self._at, self._across = at, self._matrix.columns.index(column)
+        self.rebuild()
+
     def move(self, by: int, across: int = 0) -> None:
         """Mark another row, another column; stops at either end."""
         self._at = max(0, min(self._at + by, len(self._matrix.rows) - 1))

@@ -59,6 +59,9 @@ def _on_gpu(inputs: Inputs, model: StepModel) -> Finding | None:
         "a GPU twice as fast would still wait for the host: ×1.0, at most "
         f"{words.ratio(step_ms / (step_ms - work_ms / 2))}",
     ]
+    if model.late:
+        evidence.append("the batches come later still: only once they are there in time does this limit")
+        return finding(LAUNCH, sentence, evidence, [], None, step_ms)
     return finding(LAUNCH, sentence, evidence, _fewer_launches(inputs, model), starting_ms, step_ms)
 
 

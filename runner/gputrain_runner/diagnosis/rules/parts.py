@@ -90,15 +90,19 @@ def _update_at_once(
 
 
 def _optimizer_ms(inputs: Inputs) -> float | None:
-    """Its share of the wall time: on a GPU of its span, where the host does not run ahead of it."""
+    """Its share of the wall time; on a GPU its kernels'.
+
+    The gaps in its span there are the host's, as in every other phase, and are told as such; they are its
+    own where it asks for kernels tensor by tensor, or where what really ran is not known.
+    """
     if inputs.step is None:
         return None
     if inputs.on_cpu:
         return inputs.step.host_ms.get("optimizer")
     span_ms = inputs.step.device_ms.get("optimizer")
-    if span_ms is not None:
-        return span_ms
     kind = None if inputs.profile is None else inputs.profile.work.get("optimizer")
+    if span_ms is not None and (kind is None or _way(inputs) == "loop"):
+        return span_ms
     return None if kind is None else kind.ms
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import torch
 from torch import Tensor
 
@@ -50,5 +52,12 @@ class ResidentSupply(Supply):
 
     def _prepare(self) -> None:
         if self._order is not self._copied_order:
-            self._order_there = self._order.to(self.device)
+            self._order_there = self._copied(self._order)
             self._copied_order = self._order
+
+    def _copied(self, order: Tensor) -> Tensor:
+        """On the device. Not from pageable memory: the host would wait for every step that is queued."""
+        if self._on_cuda:
+            with suppress(RuntimeError):  # It gives no pinned memory.
+                return order.pin_memory().to(self.device, non_blocking=True)
+        return order.to(self.device)
