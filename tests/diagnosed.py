@@ -79,15 +79,14 @@ class Diagnosed:
         """Turn a setting; what came of it."""
         before = len(self.entries)
         self.turn(**{setting: to})
-        return self._await(
-            lambda: next((each for each in self.entries[before:] if isinstance(each, Effect)), None)
-        )
+        return self._await(lambda: effect_of(self.entries, setting, to, before))
 
     def samples_per_s(self) -> float:
         """The rate under the settings in force, from new samples."""
         return rate_of(self.steering.measure()).samples_per_s
 
-    def _take(self, _first: int, entries: Sequence[Entry]) -> None:
+    def _take(self, first: int, entries: Sequence[Entry]) -> None:
+        assert first == len(self.entries), "the timeline has been thinned"
         self.entries += entries
 
     def _await(self, look: Callable[[], _Found | None]) -> _Found:
@@ -110,6 +109,15 @@ def since_change(entries: Sequence[Entry]) -> Sequence[Entry]:
     """What came after the last change that worked."""
     changes = [at for at, entry in enumerate(entries) if isinstance(entry, Change) and entry.ok]
     return entries[changes[-1] + 1 :] if changes else entries
+
+
+def effect_of(entries: Sequence[Entry], setting: str, to: Value, begin: int) -> Effect | None:
+    """What came of that change, made at this position of the timeline or later; None where it is not told."""
+    for at, entry in enumerate(entries):
+        if at >= begin and isinstance(entry, Change) and (entry.setting, entry.to) == (setting, to):
+            told = (each for each in entries[at:] if isinstance(each, Effect) and each.change == at)
+            return next(told, None)
+    return None
 
 
 def newest_burst(entries: Sequence[Entry]) -> Sample | None:

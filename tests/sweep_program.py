@@ -1,4 +1,4 @@
-"""What tests of the sweep command share: the program with a worker that answers at once, and small presets."""
+"""What tests of the sweep command share: the program with a worker that answers at once, small presets."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def made() -> Iterator[Made]:
     """Trainers on the GPU with these settings, before their first step; closed at the end."""
     there: list[Trainer] = []
 
-    def make(name: str, batch_size: int = 64, **changed: Any) -> Trainer:
-        of = trainer(structs.replace(small(name), batch_size=batch_size), "cuda:0")
+    def make(name: str, batch_size: int = 64, samples: int = 2000, **changed: Any) -> Trainer:
+        of = trainer(structs.replace(small(name, samples, 0), batch_size=batch_size), "cuda:0")
         there.append(of)
         of.reconfigure(structs.replace(of.settings, **changed), of.save())
         torch.manual_seed(0)
@@ -86,8 +86,8 @@ def test_a_graph_has_the_losses_of_eager_steps(name: str, path: str, made: Made)
 @pytest.mark.parametrize("name", MLPS)
 def test_how_much_faster_a_graph_is(name: str, made: Made, note: Note) -> None:
     for size in (64, 1024):
-        eager = made(name, size, data_path="resident")
-        replayed = made(name, size, data_path="resident", execution="graph")
+        eager = made(name, size, samples=16 * size, data_path="resident")
+        replayed = made(name, size, samples=16 * size, data_path="resident", execution="graph")
         losses_of(replayed, 1)
         capture_ms = replayed.preparation_ms()
         assert capture_ms is not None

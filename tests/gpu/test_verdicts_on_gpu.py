@@ -20,6 +20,8 @@ Note = Callable[[str, float, str], None]
 
 TOLERANCE = 0.20
 """Of the predicted ratio, within which the measured one is to lie."""
+ALIKE = 0.95
+"""Two remedies that give as much, within this, may each be named."""
 LARGE_BYTES = 40 << 30
 """Of device memory, for ResNet-50 with batches of 256."""
 
@@ -93,7 +95,7 @@ def _of_path(path: str, eager: Sample, graph: Sample, note: Note) -> list[str]:
     must = {
         "a small network spans the step": path == "host" or span_share(eager) > 0.8,
         "and is hardly busy": (eager.busy or 1.0) < 0.5,
-        "every kernel is a call": before.launches >= 33 and calls > 0.8 * before.launches,
+        "every kernel is a call": before.launches >= 28 and calls > 0.8 * before.launches,
         "its kinds of work are told apart": {"matmul", "elementwise", "optimizer"} <= set(before.work),
         "nothing but copies waits for the device": (before.sync_count or 0.0) < 1,
         "as a graph the same work is one call": calls_then < 0.5 * calls,
@@ -127,11 +129,10 @@ def test_what_feeds_a_small_network_is_told_apart_from_what_starts_it(ceilings: 
         started = training.effect("execution", "graph").after.samples_per_s / slow
         note("  data_path=resident instead", fed, "x")
         note("  execution=graph instead", started, "x")
-        limits = names.INPUT if fed >= started else names.LAUNCH
-        if verdict.bottleneck != limits:
-            wrong.append(
-                f"loader: named {named(verdict)}, but {limits}: fed ×{fed:.2f}, graph ×{started:.2f}"
-            )
+        gains = {names.INPUT: fed, names.LAUNCH: started}
+        if gains.get(verdict.bottleneck, 0.0) < ALIKE * max(gains.values()):
+            gave = f"fed at once gave ×{fed:.2f}, a graph ×{started:.2f}"
+            wrong.append(f"loader: named {named(verdict)}, but {gave}")
         # With nothing left to start, it can only be the loader.
         verdict = training.verdict()
         tell_verdict(verdict, "keras-mnist-mlp, loader, graph", note)

@@ -70,7 +70,7 @@ def test_the_file_as_promised(tmp_path: Path) -> None:
 def test_what_the_curve_over_batch_sizes_says(tmp_path: Path) -> None:
     done = sweep(preset(tmp_path, "one"), "--device", "cpu", "--over", "batch_size=8,16,32", "--runs", "4")
     assert "one narrow on cpu, forward+backward" in done.stdout
-    assert "t(b) = 1.8 ms + 0.09 ms · b, within 0.0 %; n1/2 = 20" in done.stdout
+    assert "t(b) = 1.80 ms + 0.0900 ms · b, within 0.0 %; n1/2 = 20" in done.stdout
     assert "least time per sample at batch 32" in done.stdout
     assert "o forward+backward" in done.stdout
     assert "net " not in done.stdout  # One net: the table by batch sizes holds it all.

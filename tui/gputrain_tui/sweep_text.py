@@ -120,7 +120,8 @@ def fit_lines(fit: Fit) -> list[str]:
     half = (
         "" if fit.half is None else f"; n1/2 = {fit.half:.3g}: below that batch a step costs most by itself"
     )
-    told = [f"t(b) = {fit.a_ms:.3g} ms + {fit.c_ms:.3g} ms · b, within {worst * 100:.1f} %{half}"]
+    a, c = format.significant(fit.a_ms), format.significant(fit.c_ms)
+    told = [f"t(b) = {a} ms + {c} ms · b, within {worst * 100:.1f} %{half}"]
     bend = "" if fit.bend in (None, fit.best) else f"; from batch {fit.bend:,} on within 10 % of it"
     told.append(f"least time per sample at batch {fit.best:,}{bend}")
     for batches, word in ((fit.worse_than_fit, "slower"), (fit.better_than_fit, "faster")):
@@ -231,7 +232,7 @@ def _batch_row(each: PointResult) -> tuple[str, ...]:
         batch,
         cell(each),
         f"{each.ms.iqr / each.ms.median * 100:.1f} %",
-        f"{each.ms.median / samples:.3g}",
+        format.significant(each.ms.median / samples),
         format.count(each.samples_per_s),
         ms_text(each.step_ms),
         format.memory(each.peak_memory_bytes),

@@ -44,7 +44,8 @@ def with_line(curve: Curve) -> list[Line]:
     if fit is None:
         return [runs]
     half = "" if fit.half is None else f"   n1/2 {fit.half:.3g}"
-    runs.append((f"   {fit.a_ms:.3g} + {fit.c_ms:.3g}·b ms{half}   best {fit.best:,}", "dim"))
+    line = f"{format.significant(fit.a_ms)} + {format.significant(fit.c_ms)}·b ms"
+    runs.append((f"   {line}{half}   best {fit.best:,}", "dim"))
     out = [
         f"batch {batch:,} {word}"
         for batches, word in ((fit.worse_than_fit, "slower"), (fit.better_than_fit, "faster"))
