@@ -85,7 +85,7 @@ class TimeSteps(Struct, frozen=True, kw_only=True, tag=True):
     warmup: int
     runs: int
     seconds: float
-    """Building, warming up and timing together take no longer than about this; two steps are timed at least."""
+    """Building, warming up and timing take no longer than about this; two steps are timed at least."""
     seed: int = 0
 
 

@@ -1,4 +1,4 @@
-"""What the diagnosis predicts of its remedies against what they give: A/B/A on real sessions on the CPU.
+"""What the diagnosis predicts of its remedies against what they give: by turns, on real sessions on the CPU.
 
 python tests/bench/predictions.py [CASE...]. For each case a session is trained until there is a verdict;
 each remedy of it that is a setting is then tried, up to `MOST` of a case. Ends with the median error of the
@@ -25,6 +25,9 @@ from gputrain_runner.timeline import Entry, Remedy, Verdict
 
 MOST = 2
 VERDICT_S = 25.0
+TURNS = 3
+"""With the remedy and without it, in turn."""
+SAMPLES = 6
 SAME = 0.03
 """A measured ratio within this of 1 has no sign."""
 
@@ -100,16 +103,18 @@ def remedies_of(case: Case, steering: Steering, collector: Collector) -> list[tu
 
 
 def measured(steering: Steering, remedy: Remedy) -> tuple[float, float] | None:
-    """Ratio and drift by A/B/A; None where it was refused."""
+    """Ratio by turns, and by how much the rate without it varied; None where it was refused."""
     assert remedy.setting is not None
     before = steering.settings.value(remedy.setting)
-    a1 = rate_of(steering.measure(10)).samples_per_s
-    if steering.turn({remedy.setting: remedy.to}) is not None:
-        return None
-    b = rate_of(steering.measure(10)).samples_per_s
-    steering.turn({remedy.setting: before})
-    a2 = rate_of(steering.measure(10)).samples_per_s
-    return b / math.sqrt(a1 * a2), a2 / a1
+    rates: list[float] = []
+    for turn in range(2 * TURNS + 1):
+        if steering.turn({remedy.setting: remedy.to if turn % 2 else before}) is not None:
+            return None
+        rates.append(rate_of(steering.measure(SAMPLES)).samples_per_s)
+    without, having = rates[::2], rates[1::2]
+    # Each turn with it against the mean of its neighbours without it.
+    ratios = [b / math.sqrt(without[at] * without[at + 1]) for at, b in enumerate(having)]
+    return median(ratios), max(without) / min(without)
 
 
 def main(wanted: list[str]) -> None:
@@ -127,7 +132,8 @@ def main(wanted: list[str]) -> None:
         )
         try:
             with Steering(options, telemetry, collector.take) as steering:
-                for bottleneck, remedy in remedies_of(case, steering, collector):
+                offered = remedies_of(case, steering, collector)
+                for bottleneck, remedy in offered:
                     before = steering.settings.value(str(remedy.setting))
                     found = measured(steering, remedy)
                     change = f"{remedy.setting} {before} -> {remedy.to}"
@@ -148,7 +154,7 @@ def main(wanted: list[str]) -> None:
                         f"error {error:+6.1%}  drift {drift:.2f}{'  WRONG SIGN' if sign else ''}",
                         flush=True,
                     )
-                if collector.verdict is None or not collector.verdict.remedies:
+                if not offered:
                     said = "no verdict" if collector.verdict is None else collector.verdict.sentence
                     print(f"{case.preset:<16} {case.name:<24} {said}", flush=True)
         except MeasureError as error:

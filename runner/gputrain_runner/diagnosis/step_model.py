@@ -21,6 +21,10 @@ GPU_LAUNCH_US = 8.0
 INNER_SHARE = Estimate(0.4, 0.8, 1.4)
 """What an operator costs at the least however little it does, as a share of the probe's figure, which has
 Python in it: from multi-layer perceptrons with batches of 8 to 32, whose work is next to none."""
+CPU_BYTES_PER_S = 10e9
+"""Memory bandwidth of a CPU, read plus written, where the probe has not said."""
+PASSES_OVER_WEIGHTS = 14
+"""How often a step reads or writes an array of the weights' size: forward, backward, gradients, optimizer."""
 SMALLEST_KERNEL_US = 2.0
 """A kernel takes about so long however little it does: 1.5-2.5 us on the cards since Pascal."""
 LATE_SHARE, READY_MS = 0.1, 0.2
@@ -174,7 +178,7 @@ def with_batch(inputs: Inputs, model: StepModel, factor: float) -> Estimate | No
     if model.starting is None or model.work_ms is None:
         return None
     if inputs.on_cpu:
-        fixed = model.starting
+        fixed = model.starting.plus(_of_weights_ms(inputs, model)).at_most(0.97 * model.step_ms)
         # What a larger batch does to caches and vector lengths goes either way.
         grown = [
             fixed_ms + (model.step_ms - fixed_ms) * factor
@@ -184,26 +188,73 @@ def with_batch(inputs: Inputs, model: StepModel, factor: float) -> Estimate | No
     return _beside_host(inputs, model, factor).plus(model.waits_ms * factor)
 
 
+def _of_weights_ms(inputs: Inputs, model: StepModel) -> Estimate:
+    """On a CPU, time beyond starting that a step spends on its weights, whatever the batch.
+
+    The optimizer goes through all of them, and each product reads its own from memory: forward, backward
+    and for their gradients.
+    """
+    profile, workload = inputs.profile, inputs.workload
+    if profile is None or model.starting is None or not profile.work_ms:
+        return exactly(0.0)
+    scale = min(1.0, profile.work_ms / profile.step_ms) * model.step_ms / profile.work_ms
+
+    def beyond(kind: str) -> float:
+        one = profile.work.get(kind)
+        return 0.0 if one is None else max(0.0, one.ms * scale - one.count * inner_us / 1e3)
+
+    inner_us = INNER_SHARE.likely * model.launch_us
+    updating = beyond("optimizer")
+    parameters = None if workload is None else workload.parameters
+    if parameters is None:
+        return exactly(updating)
+    passes = 3 if inputs.settings.passes == "training" else 1
+    moved = 4.0 * parameters * passes * inputs.settings.models_at_once
+    reading = moved / _memory_bytes_per_s(inputs) * 1e3
+    products = beyond("matmul") + beyond("recurrence")
+    # With few samples a product reads weights at less than the rate of a plain copy.
+    likely = updating + min(2 * reading, 0.8 * products)
+    return Estimate(updating, likely, max(likely, updating + min(4 * reading, 0.95 * products)))
+
+
 def with_models(inputs: Inputs, model: StepModel, count: int) -> Estimate | None:
     """A step's ms with `count` times as many models: their operations are started once, for all.
 
-    The range is what stacking small networks cost when measured: products of a stack are somewhat
-    slower than alone, and a few operations come with it.
+    The range is what stacking small networks cost when measured: the products of a stack take about what
+    they take alone, every model's weights come on top of them, and a few operations come with it.
     """
     if model.starting is None or model.work_ms is None:
         return None
     if inputs.on_cpu:
         fixed, work_ms = model.starting, model.work_ms
+        least_ms = _weights_of_a_model_ms(inputs)
         grown = [
-            model.waits_ms + fixed_ms * more + (model.step_ms - model.waits_ms - fixed_ms) * count * slower
-            for fixed_ms, more, slower in (
-                (fixed.high, 1.0, 0.95),
-                (fixed.likely, 1.15, 1.35),
-                (fixed.low, 1.4, 1.8),
+            model.waits_ms
+            + fixed_ms * more
+            + ((model.step_ms - model.waits_ms - fixed_ms) * slower + least_ms * part) * count
+            for fixed_ms, more, slower, part in (
+                (fixed.high, 1.0, 0.7, 0.5),
+                (fixed.likely, 1.15, 0.9, 1.0),
+                (fixed.low, 1.4, 1.5, 2.0),
             )
         ]
         return between(*grown).at_least(work_ms)
     return _beside_host(inputs, model, count).plus(model.waits_ms)
+
+
+def _weights_of_a_model_ms(inputs: Inputs) -> float:
+    """On a CPU, what each model costs beside its samples: its weights, gradients and optimizer state go
+    through memory once they are too many, all together, for a cache."""
+    workload = inputs.workload
+    if workload is None or workload.parameters is None:
+        return 0.0
+    passes = PASSES_OVER_WEIGHTS if inputs.settings.passes == "training" else 1
+    return 4.0 * workload.parameters * passes / _memory_bytes_per_s(inputs) * 1e3
+
+
+def _memory_bytes_per_s(inputs: Inputs) -> float:
+    rate = inputs.ceilings.memory_bytes_per_s if inputs.ceilings is not None else None
+    return CPU_BYTES_PER_S if rate is None else rate.median
 
 
 def as_graph(inputs: Inputs, model: StepModel) -> Estimate | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...timeline import Finding, Remedy
 from .. import words
-from ..estimate import Estimate, between, gain
+from ..estimate import Estimate, between, exactly, gain
 from ..inputs import Inputs
 from ..remedies import advise, turn
 from ..step_model import StepModel
@@ -54,7 +54,7 @@ def _feed_faster(inputs: Inputs, model: StepModel) -> list[Remedy | None]:
     if settings.data_path == "loader":
         remedies.append(_more_workers(inputs, model))
     if in_memory and settings.data_path == "loader" and gathered is not None:
-        after = gathered.plus(rest_ms)
+        after = gathered.plus(_without_loaders(inputs, rest_ms))
         why = (
             "the data lie in memory: a whole batch is gathered at once, without processes and single samples"
         )
@@ -78,9 +78,20 @@ def _feed_faster(inputs: Inputs, model: StepModel) -> list[Remedy | None]:
     return remedies
 
 
+def _without_loaders(inputs: Inputs, rest_ms: float) -> Estimate:
+    """The rest of a step once loader processes no longer take turns with it on the same cores."""
+    settings, cores = inputs.settings, inputs.cores
+    if not inputs.on_cpu or cores is None or not settings.workers:
+        return exactly(rest_ms)
+    crowd = max(1.0, ((settings.threads or 1) + settings.workers) / cores)
+    return between(rest_ms / crowd**1.5, rest_ms / crowd, rest_ms)
+
+
 def _more_workers(inputs: Inputs, model: StepModel) -> Remedy | None:
     """k processes deliver a batch each load_ms / k; the step takes what is longer."""
     workers, cores = inputs.settings.workers, inputs.cores
+    if inputs.on_cpu and cores is not None and (inputs.settings.threads or 1) + workers >= cores:
+        return None  # There is no core for another process: it would take what computing has.
     if workers == 0:
         wanted = 1 if cores is None else max(1, min(2, cores - 1))
         load_ms = model.input_ms
