@@ -67,6 +67,8 @@ class Rounds(Struct, frozen=True, kw_only=True):
     limit_ratio: float | None
     advice: list[str]
     """What no setting can do but might help."""
+    left_alone: list[Remedy] = []
+    """What would help too but changes the training, and was not allowed."""
     seconds: float
 
 
@@ -145,6 +147,7 @@ class Diagnosing:
             limits_now="" if verdict is None else verdict.sentence,
             limit_ratio=None if verdict is None else verdict.limit_ratio,
             advice=_advice(verdict),
+            left_alone=self._not_allowed(verdict),
             seconds=self._clock() - began,
         )
 
@@ -180,6 +183,17 @@ class Diagnosing:
         return max(
             open_, key=lambda r: (r.setting != "models_at_once", r.predicted_ratio or 0.0), default=None
         )
+
+    def _not_allowed(self, verdict: Verdict | None) -> list[Remedy]:
+        """The remedies of a verdict that were not to be taken, each setting's once."""
+        if verdict is None:
+            return []
+        found: dict[str, Remedy] = {}
+        for finding in findings_of(verdict):
+            for remedy in finding.remedies:
+                if remedy.setting in self._left_alone and (remedy.predicted_ratio or 0.0) > LEAST:
+                    found.setdefault(str(remedy.setting), remedy)
+        return list(found.values())
 
     def _try(self, steering: Steering, verdict: Verdict | None, remedy: Remedy) -> Trial:
         """A/B/A; the session is left with the remedy where it helped, else without."""

@@ -29,6 +29,8 @@ FIRST_AFTER_S = 1.5
 """How long steps must be steady before the first burst under some settings."""
 MOST_SHARE = 0.005
 """Of wall time, what bursts may cost in the long run."""
+FIRST_AT_MOST_S = 15.0
+"""What a burst cost under other settings says little of these: after so long the first one is made."""
 COSTLY_S = 1.0
 """A burst that costs more is not made at once after every change."""
 MOST_EVENTS = 20_000
@@ -59,7 +61,7 @@ def spacing_s(every_s: float, cost_s: float, first: bool) -> float:
     """
     rarely_s = cost_s / MOST_SHARE
     if first:
-        return rarely_s if cost_s > COSTLY_S else 0.0
+        return min(rarely_s, FIRST_AT_MOST_S) if cost_s > COSTLY_S else 0.0
     return max(every_s, rarely_s)
 
 

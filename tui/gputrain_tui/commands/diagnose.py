@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import textwrap
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,6 +15,7 @@ from gputrain_runner.options import SessionOptions
 from gputrain_runner.paths import default_path
 from gputrain_runner.recorder import RecordingError
 from gputrain_runner.rounds import Diagnosing, Rounds, Trial
+from gputrain_runner.settings import Value
 from gputrain_runner.steering import Steering
 from gputrain_runner.telemetry import Telemetry
 from gputrain_runner.timeline import Rate, Summary
@@ -26,6 +29,8 @@ from .table import table
 SECONDS = 150.0
 """No new trial begins after so long, where --seconds does not say otherwise: it all ends within 3 minutes."""
 WIDTH = 79
+DRIFTED = 0.2
+"""How far first against last may lie from the product of the trials, as a logarithm, without a word."""
 
 
 def run(plan: Plan) -> int:
@@ -51,7 +56,7 @@ def run(plan: Plan) -> int:
     if plan.json:
         print(_as_json(done, steering.summary))
     else:
-        print(report(done, plan.preset.name))
+        print(report(done, plan.preset.name, plan.chosen))
     return 0
 
 
@@ -74,13 +79,17 @@ def _options(plan: Plan) -> SessionOptions:
     )
 
 
-def report(done: Rounds, name: str) -> str:
-    """The report for people."""
+def report(done: Rounds, name: str, chosen: Mapping[str, Value] | None = None) -> str:
+    """The report for people; `chosen` are the settings that the command line named."""
     first, last = (format.count(_rounded(rate)) for rate in (done.first, done.last))
     kept = [trial for trial in done.trials if trial.outcome == "kept"]
     lines = [f"{name}: from {first} to {last} samples/s, ×{done.ratio:.2f}", ""]
     if not done.trials:
         lines[0] = f"{name}: {first} samples/s; nothing was found that a setting would help"
+    by_trials = math.prod(trial.ratio or 1.0 for trial in kept)
+    if kept and abs(math.log(by_trials / done.ratio)) > DRIFTED:
+        told = f"The trials by themselves say ×{by_trials:.2f}: the machine's speed has changed meanwhile."
+        lines[1:1] = _wrapped(told)
     if kept:
         lines += ["by, in this order:", *table([_row(trial) for trial in kept], left=(0, 1, 2, 3)), ""]
     models = done.settings_last.models_at_once
@@ -98,10 +107,16 @@ def report(done: Rounds, name: str) -> str:
         lines += [*_wrapped(f"What limits it now: {done.limits_now}{limit}"), ""]
     for advice in done.advice:
         lines += _wrapped(f"- {advice}", "  ")
+    for remedy in done.left_alone:
+        assert remedy.setting is not None
+        change = format.setting_change(remedy.setting, done.settings_last.value(remedy.setting), remedy.to)
+        told = f"- {change} predicts ×{remedy.predicted_ratio:.2f} but changes the training"
+        told += f"; --allow {remedy.setting} tries it"
+        lines += _wrapped(told, "  ")
     settings = [
         f"--set {name}={done.settings_last.value(name)}"
-        for name in done.settings_last.__struct_fields__
-        if done.settings_last.value(name) != done.settings_first.value(name)
+        for name in (done.settings_last.__struct_fields__ if kept else ())
+        if name in (chosen or {}) or done.settings_last.value(name) != done.settings_first.value(name)
     ]
     if settings:
         lines += ["", "to train so from the beginning:", f"  gputrain-tui run {name} {' '.join(settings)}"]
