@@ -52,7 +52,7 @@ def test_a_worker_that_dies_is_told_of_and_can_be_started_anew(
     assert (session.state, session.reason, session.usage_error) == ("died", reason, False)
     assert messages(session)[-1] == reason
     assert session.log_tail[-1] == f"last words before {batch_size}"
-    actions: list[Callable[[], None]] = [session.pause, session.resume, session.undo]
+    actions: list[Callable[[], object]] = [session.pause, session.resume, session.undo]
     actions.append(partial(session.change, "batch_size", 64))
     for refused in actions:
         with pytest.raises(Refused, match="the worker has ended: press r to start it anew"):
