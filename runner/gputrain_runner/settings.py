@@ -208,8 +208,12 @@ RULES: dict[str, Rule] = {
     "models_at_once": Count("models at once", lambda _context: 4096, "4,096"),
     "passes": Choice("passes", _always("training", "forward")),
     "threads": Count("CPU threads", lambda context: 4 * context.cores, "four times the cores"),
-    "memory_format": Choice("memory format", _for_images),
-    "recurrence": Choice("recurrence", _for_recurrent),
+    "memory_format": Choice(
+        "memory format", _for_images, free_form_words="nothing here, it is for image networks"
+    ),
+    "recurrence": Choice(
+        "recurrence", _for_recurrent, free_form_words="nothing here, it is for recurrent networks"
+    ),
 }
 """Every setting by its name, in the order in which it is shown."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
 from types import TracebackType
 
+from .feed import Refused
 from .measured_run import MeasureError
 from .options import SessionOptions
 from .process import WorkerError
@@ -84,7 +85,10 @@ class Steering:
             if self.session.settings.value(name) == value:
                 continue
             told = len(self._changes)
-            self.session.change(name, value)
+            try:
+                self.session.change(name, value)
+            except (Refused, SettingError) as refused:
+                return str(refused)
             self._wait(lambda told=told: len(self._changes) > told, CHANGE_TIMEOUT_S, f"{name} {value}")  # type: ignore[misc]
             outcome = self._changes[told]
             if not outcome.ok:

@@ -201,7 +201,8 @@ def test_bursts_that_cost_much_come_rarely() -> None:
     assert spacing_s(30, 0.3, first=False) == pytest.approx(60)
     assert spacing_s(0.5, 0.01, first=False) == pytest.approx(2)
     assert spacing_s(30, 0.9, first=True) == 0
-    assert spacing_s(30, 1.2, first=True) == pytest.approx(240)
+    assert spacing_s(30, 1.2, first=True) == pytest.approx(15)
+    assert spacing_s(30, 1.2, first=False) == pytest.approx(240)
 
 
 @pytest.mark.parametrize("every_s", [None, 0.0])

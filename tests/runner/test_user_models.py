@@ -100,9 +100,10 @@ def test_what_cannot_be_counted_is_not_known(tmp_path: Path) -> None:
 
 
 def test_its_siblings_are_imported_and_python_keeps_its_own(tmp_path: Path) -> None:
-    (tmp_path / "sibling.py").write_text("import my_model\nWIDTH = 8\n")
+    (tmp_path / "sibling_alone.py").write_text("import my_model\nWIDTH = 8\n")
     (tmp_path / "json.py").write_text("raise SystemExit('the user\\'s json.py was imported')\n")
-    model = f"import json\nimport sibling\n{MODEL}\nassert sibling.my_model.make is make\njson.loads('1')\n"
+    checks = "assert sibling_alone.my_model.make is make\njson.loads('1')\n"
+    model = f"import json\nimport sibling_alone\n{MODEL}\n{checks}"
 
     heard = train(write(tmp_path, model=model))
 

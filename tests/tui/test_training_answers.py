@@ -134,9 +134,7 @@ async def test_a_running_training_is_started_anew_at_the_second_press_alone() ->
         screen.press_clock = lambda: now
         await pilot.press("r")
         await pilot.pause()
-        assert "r again within 2 s starts anew with a fresh model, after 7,200 steps" in screen_text(
-            pilot.app
-        )
+        assert "r again within 2 s starts anew with a fresh model (7.20 k steps)" in screen_text(pilot.app)
         now += 2.5
         await pilot.press("r")
         assert session.calls == []

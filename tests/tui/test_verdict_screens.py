@@ -6,6 +6,7 @@ import pytest
 
 from diagnosis_cpu_cases import recompiling_cpu, tiny_batch_cpu
 from diagnosis_gpu_cases import on_gpu
+from diagnosis_parts import profile, work
 from fake_feed import FakeSession
 from gputrain_runner.diagnosis import Inputs, judge, verdict
 from gputrain_runner.timeline import Verdict
@@ -105,8 +106,10 @@ async def test_the_narrow_layout_has_it_in_its_third_view_above_the_changes() ->
 
 
 async def test_the_whole_reasoning_shows_every_finding_with_its_slice_evidence_and_remedies() -> None:
-    shown = told(on_gpu())
-    async with training(with_verdict(on_gpu()), (120, 60)) as pilot:
+    kinds = work(matmul=(0.05, 11), elementwise=(0.04, 14), optimizer=(0.09, 5))
+    inputs = on_gpu(profile=profile(0.538, 0.18, kinds, copy_ms=0.0, copy_exposed_ms=0.0, tensor_core_ms=0.0))
+    shown = told(inputs)
+    async with training(with_verdict(inputs), (120, 60)) as pilot:
         await look(pilot)
         await pilot.press("v")
         await pilot.pause()

@@ -100,6 +100,10 @@ class SettingDesk:
         if self._feed.state in ("died", "finished"):
             self._asked.clear()
 
+    def forget_asked(self) -> None:
+        """A new worker starts: what the old one was asked for is not to come any more."""
+        self._asked.clear()
+
     def move_cursor(self, by: int) -> None:
         """Mark another setting; stops at either end."""
         names = self._names

@@ -34,6 +34,10 @@ class Placed(Protocol):
         """Those of the point."""
 
 
+NO_LINE = 0.5
+"""A line that is off by half of a time somewhere says nothing."""
+
+
 def as_text(sweep: SweepFile) -> str:
     """All of it: the comparison, a table and a plot for what has several batch sizes, what went wrong."""
     parts = [*nets_by_devices(sweep), *by_batch_size(sweep), *plots(sweep)]
@@ -117,6 +121,8 @@ def plots(sweep: SweepFile) -> Iterator[str]:
 def fit_lines(fit: Fit) -> list[str]:
     """What the line says, in words."""
     worst = max(abs(residual) for residual in fit.residuals)
+    if fit.c_ms <= 0 or worst > NO_LINE:
+        return [f"no line t(b) = a + c · b fits these times; least time per sample at batch {fit.best:,}"]
     half = (
         "" if fit.half is None else f"; n1/2 = {fit.half:.3g}: below that batch a step costs most by itself"
     )

@@ -21,10 +21,14 @@ _WHY = {
 }
 
 
-def ratio(before_ms: float, after: Forecast) -> tuple[float, float, float]:
-    """How much faster a step is on the card than `before_ms`: low, likely, high."""
+def ratio(before_ms: float, after: Forecast, spread: float = 0.0) -> tuple[float, float, float]:
+    """How much faster a step is on the card than `before_ms`: low, likely, high.
+
+    `spread`: by what share the measured step varied.
+    """
     low_ms, likely_ms, high_ms = after.step_ms
-    return before_ms / high_ms, before_ms / likely_ms, before_ms / low_ms
+    low, high = before_ms / (1 + spread), before_ms * (1 + spread)
+    return low / high_ms, before_ms / likely_ms, high / low_ms
 
 
 def between(before: Forecast, after: Forecast) -> tuple[float, float, float]:

@@ -71,10 +71,10 @@ def find(text: str) -> Card:
     if wanted in named:
         return named[wanted]
     holding = {card.name: card for name, card in named.items() if wanted and wanted in name}
-    if len(holding) == 1:
-        return next(iter(holding.values()))
-    if holding:
+    if len(holding) > 1:
         raise CardError(f"{text!r} may be any of: {', '.join(sorted(holding))}")
+    if holding:  # A GTX 780 is not a GTX 780 Ti.
+        raise CardError(f"no card is called {text!r}; did you mean {next(iter(holding))!r}?")
     near = difflib.get_close_matches(wanted, named, n=1, cutoff=0.6)
     hint = f"did you mean {named[near[0]].name!r}?" if near else f"known are: {', '.join(_names())}"
     raise CardError(f"no card is called {text!r}; {hint}")

@@ -24,7 +24,7 @@ _LANE_BYTES_PER_S = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6:
 """Per lane and direction, by generation, after line coding (PCI-SIG)."""
 _FASTEST_BYTES_PER_S = 16 * _LANE_BYTES_PER_S[7]
 _WRAP = 2**32
-_LONGEST_ANSWER = 0.1
+_LONGEST_ANSWER = 0.25
 """Of the time between two states of the counters: an answer that takes longer comes from a busy host or
 driver, and may be as old as that."""
 

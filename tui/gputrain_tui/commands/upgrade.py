@@ -38,6 +38,10 @@ card's published arithmetic and bandwidth allow. --seconds 0 counts only.
 """
 
 
+NOISY = 0.10
+"""A measured rate whose middle half is further apart than this share of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Here:
     """The side that the other cards are compared with."""
@@ -180,11 +184,16 @@ class _Upgrade:
         here = self._here
         if here.forecast is not None and not here.measured:
             return advice.between(here.forecast, after)
-        return advice.ratio(here.step_ms, after)
+        rate = None if self._measured is None else self._measured.rate
+        spread = 0.0 if rate is None else (rate.q75 - rate.q25) / rate.samples_per_s
+        return advice.ratio(here.step_ms, after, spread)
 
     def _table(self, forecasts: Sequence[Forecast], gains: Sequence[tuple[float, float, float]]) -> str:
         now = self._settings
         kind = "measured" if self._here.measured else "modelled"
+        rate = None if self._measured is None else self._measured.rate
+        if self._here.measured and rate is not None and rate.q75 - rate.q25 > NOISY * rate.samples_per_s:
+            kind = "measured, noisy"
         rows = [("card", "step ms", "(low–high)", "ratio", "host ms", "device ms", "limited by")]
         rows.append((self._here.name, _ms(self._here.step_ms), kind, "×1", *self._parts(self._here.forecast)))
         for each, gain in zip(forecasts, gains, strict=True):

@@ -142,6 +142,7 @@ class TrainingScreen(TrainingView):
             return
         with self._answering():
             self.control.restart()
+            self.desk.forget_asked()
             self.say("starting a new worker with the same settings", "")
 
     async def action_back(self, sure: bool = False) -> None:
@@ -160,9 +161,9 @@ class TrainingScreen(TrainingView):
             self._asked_for = ("", 0.0)
             return True
         self._asked_for = (key, now)
-        kept = "" if self.feed.recording is None else "; the recording is completed"
-        steps = format.count(latest.step)
-        self.say(f"{key} again within {SURE_S:.0f} s {does}, after {steps} steps{kept}", stays_s=SURE_S)
+        kept = "" if self.feed.recording is None else ", recording kept"
+        steps = format.short(latest.step)
+        self.say(f"{key} again within {SURE_S:.0f} s {does} ({steps} steps{kept})", stays_s=SURE_S)
         return False
 
     def action_gpus(self) -> None:
