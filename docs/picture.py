@@ -13,12 +13,12 @@ from gputrain_tui.app import GpuTrainApp
 from gputrain_tui.live_sessions import LiveSessions
 from gputrain_tui.sessions import AppOptions
 
-KEYS = [(12, "b"), (12, "b"), (14, "M"), (12, "")]
+KEYS = [(16, "b"), (12, "b"), (16, "")]
 """What is pressed, each after so many seconds."""
 
 
 async def picture(path: str) -> None:
-    """Train for a minute, turn batch and model size, and keep what the screen shows."""
+    """Train for most of a minute, turn the batch size, and keep what the screen shows."""
     sessions = LiveSessions(AppOptions(record=True, command=("gputrain-tui",)))
     app = GpuTrainApp(sessions, sessions.open(gputrain_presets.load("keras-mnist-mlp")))
     async with app.run_test(size=(150, 44)) as pilot:
