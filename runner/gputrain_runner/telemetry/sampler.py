@@ -13,7 +13,7 @@ from .host import HostSampler
 from .nvml import GpuSampler
 from .reading import Reading
 
-_STOP_WAIT_S = 0.04
+_STOP_WAIT_S = 0.015
 """How long stopping waits for calls in flight: the usual ones end in time, a hung one is left behind."""
 
 
