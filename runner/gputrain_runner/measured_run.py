@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
@@ -77,7 +78,7 @@ def _medians(header: Header, settings: Settings, samples: list[Sample]) -> Measu
     return Measured(
         header=header,
         settings=settings,
-        rate=_rate([sample.samples_per_s for sample in steady]),
+        rate=rate_in([sample.samples_per_s for sample in steady]),
         step_ms=_median([sample.step_ms.p50 for sample in steady if sample.step_ms is not None]),
         data_ms=_median([sample.phases["data"].host_ms for sample in steady if sample.phases is not None]),
         dispatch_ms=_median([sample.dispatch_ms for sample in steady]),
@@ -90,7 +91,8 @@ def _median(values: list[float | None] | list[float]) -> float | None:
     return median(known) if known else None
 
 
-def _rate(values: list[float | None]) -> Rate | None:
+def rate_in(values: Sequence[float | None]) -> Rate | None:
+    """Median and quartiles of the rates that are known; None where none is."""
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median, quantiles
+from statistics import median
 from types import TracebackType
 
 from .feed import Refused
-from .measured_run import MeasureError
+from .measured_run import MeasureError, rate_in
 from .options import SessionOptions
 from .process import WorkerError
 from .samples import TelemetrySource
@@ -146,11 +146,9 @@ class Steering:
 
 def rate_of(samples: Sequence[Sample]) -> Rate:
     """Median and quartiles of the samples' rates; there is at least one."""
-    rates = [each.samples_per_s for each in samples if each.samples_per_s is not None]
-    if len(rates) == 1:
-        return Rate(samples_per_s=rates[0], q25=rates[0], q75=rates[0], samples=1)
-    q25, middle, q75 = quantiles(rates, n=4, method="inclusive")
-    return Rate(samples_per_s=middle, q25=q25, q75=q75, samples=len(rates))
+    rate = rate_in([each.samples_per_s for each in samples])
+    assert rate is not None
+    return rate
 
 
 def step_ms_of(samples: Sequence[Sample]) -> float:

@@ -13,6 +13,7 @@ import msgspec
 from gputrain_presets import Preset
 
 from .. import format
+from .failures import told_plainly
 from .options import (
     add_data_option,
     add_setting_options,
@@ -21,7 +22,8 @@ from .options import (
     preset_called,
     with_data,
 )
-from .parsing import Parser, RunError, UsageError, one_of
+from .parsing import Parser, UsageError, one_of
+from .table import table
 from .text_plot import log_plot
 
 EXAMPLES = """\
@@ -54,7 +56,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def _find(preset: Preset, overrides: list[tuple[str, str]], options: argparse.Namespace) -> Any:
     from gputrain_runner.crossover import Finder, batch_ladder
-    from gputrain_runner.measured_run import MeasureError
     from gputrain_runner.options import SessionOptions
     from gputrain_runner.steering import Steering
 
@@ -69,13 +70,10 @@ def _find(preset: Preset, overrides: list[tuple[str, str]], options: argparse.Na
         (options.over, str(ladder[0].value)),
     ]
     asked = SessionOptions(preset=preset, overrides=first, report_every_s=0.1)
-    try:
-        with Steering(asked) as steering:
-            steering.wait_until_training()
-            pair = given or _default_pair(steering.session.context.devices)
-            return Finder(steering, options.over, ladder, pair, _tell).find()
-    except MeasureError as error:
-        raise UsageError(str(error)) if error.usage else RunError(str(error)) from None
+    with told_plainly(), Steering(asked) as steering:
+        steering.wait_until_training()
+        pair = given or _default_pair(steering.session.context.devices)
+        return Finder(steering, options.over, ladder, pair, _tell).find()
 
 
 def _contenders(text: str | None) -> Any:
@@ -109,14 +107,12 @@ def _default_pair(devices: Sequence[str]) -> Any:
 
 def _sizes(preset: Preset, overrides: list[tuple[str, str]]) -> Any:
     """The ladder of model sizes, by the FLOPs of a step's samples."""
-    from gputrain_runner.asking import AskError, ask
+    from gputrain_runner.asking import ask
     from gputrain_runner.crossover import size_ladder
     from gputrain_runner.protocol import Describe, Described
 
-    try:
+    with told_plainly():
         _, (described,) = ask([Describe(preset=preset)], Described)
-    except AskError as error:
-        raise UsageError(str(error)) if error.usage else RunError(str(error)) from None
     batch = int(dict(overrides).get("batch_size", preset.batch_size))
     if any(size.forward_flops_per_sample is None for size in described.sizes):
         # A user's own model that cannot be counted: in the order of its parameters.
@@ -140,15 +136,13 @@ def _text(found: Any, preset: Preset) -> str:
         ratio = format.UNKNOWN if one is None or other is None else f"×{one / other:.3g}"
         faster = format.UNKNOWN if one is None or other is None else names[0] if one <= other else names[1]
         rows.append((label, _ms(one), _ms(other), ratio, faster))
-    widths = [max(len(row[at]) for row in rows) for at in range(5)]
-    table = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     curves = {
         curve.contender.name: [(found.ladder[rung].x, ms) for rung, ms in curve.ms.items() if ms is not None]
         for curve in found.curves
     }
     x_label = "batch size" if found.over == "batch_size" else "FLOPs of a step, forward"
     plot = log_plot(curves, x_label=x_label, y_label="ms a step")
-    return "\n".join([*table, "", plot, "", *_fits(found), _conclusion(found, preset)])
+    return "\n".join([*table(rows, left=()), "", plot, "", *_fits(found), _conclusion(found, preset)])
 
 
 def _fits(found: Any) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import queue
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +12,10 @@ import msgspec
 from gputrain_presets import Preset
 from gputrain_presets.spec import Published
 from gputrain_presets.user_data import NO_LIMIT
-from gputrain_runner.process import WorkerError, WorkerProcess
-from gputrain_runner.protocol import Describe, Described, Failed, Report, SizeFacts
+from gputrain_runner.asking import ask
+from gputrain_runner.protocol import Describe, Described, SizeFacts
 
-from .parsing import RunError, UsageError
+from .failures import told_plainly
 
 
 def print_json(presets: Sequence[Preset]) -> None:
@@ -33,37 +32,9 @@ def print_json(presets: Sequence[Preset]) -> None:
 
 def _count(presets: Sequence[Preset]) -> dict[str, list[SizeFacts]]:
     """The sizes of each preset, by its name, as a worker builds them."""
-    heard: queue.SimpleQueue[Report | WorkerEnd] = queue.SimpleQueue()
-    try:
-        worker = WorkerProcess()
-    except WorkerError as error:
-        raise RunError(str(error)) from None
-    facts: dict[str, list[SizeFacts]] = {}
-    try:
-        worker.attach(heard.put, lambda why: heard.put(WorkerEnd(why)))
-        for preset in presets:
-            worker.send(Describe(preset=preset))
-        while len(facts) < len(presets):
-            match heard.get():
-                case Described(preset=name, sizes=sizes):
-                    facts[name] = sizes
-                case Failed(error=error_text, usage=usage):
-                    raise UsageError(error_text) if usage else RunError(error_text)
-                case WorkerEnd(why=why):
-                    last = worker.log_tail(1)
-                    said = f"; it said last: {last[0]}" if last else ""
-                    raise RunError(f"the worker {why or 'ended before it had counted everything'}{said}")
-    except WorkerError as error:
-        raise RunError(str(error)) from None
-    finally:
-        worker.stop()
-    return facts
-
-
-class WorkerEnd(msgspec.Struct, frozen=True):
-    """The worker's process is gone."""
-
-    why: str | None
+    with told_plainly():
+        _, described = ask([Describe(preset=preset) for preset in presets], Described)
+    return {each.preset: each.sizes for each in described}
 
 
 def _described(preset: Preset, sizes: Sequence[SizeFacts]) -> dict[str, Any]:

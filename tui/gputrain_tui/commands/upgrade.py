@@ -16,6 +16,7 @@ from gputrain_runner.cards import Card, CardError, Forecast, Host, advice, roofl
 from gputrain_runner.settings import Value
 
 from .. import format
+from .failures import told_plainly
 from .options import (
     add_data_option,
     add_setting_options,
@@ -25,6 +26,7 @@ from .options import (
     with_data,
 )
 from .parsing import Parser, RunError, UsageError, whole_number
+from .table import table
 
 EXAMPLES = """\
 examples:
@@ -123,28 +125,24 @@ class _Upgrade:
             )
 
     def _measure(self, seconds: int) -> Any:
-        from gputrain_runner.measured_run import MeasureError, measure
+        from gputrain_runner.measured_run import measure
         from gputrain_runner.options import SessionOptions
 
         print(f"training {self._preset.name} here for {seconds} s ...", file=sys.stderr)
         overrides = [(name, str(value)) for name, value in self._chosen.items()]
-        try:
+        with told_plainly():
             return measure(SessionOptions(preset=self._preset, overrides=overrides, seconds=float(seconds)))
-        except MeasureError as error:
-            raise UsageError(str(error)) if error.usage else RunError(str(error)) from None
 
     def _count(self) -> Any:
-        from gputrain_runner.asking import AskError, ask
+        from gputrain_runner.asking import ask
         from gputrain_runner.protocol import CountWork, WorkCounted
 
         now = self._settings
         question = CountWork(
             preset=self._preset, model_size=now.model_size, batch_size=now.batch_size, passes=now.passes
         )
-        try:
+        with told_plainly():
             _, (counted,) = ask([question], WorkCounted)
-        except AskError as error:
-            raise UsageError(str(error)) if error.usage else RunError(str(error)) from None
         return counted.operations, counted.batch_bytes
 
     def _calibrate(self) -> tuple[float, float]:
@@ -200,18 +198,11 @@ class _Upgrade:
             low, likely, high = each.step_ms
             between = f"{_ms(low)}–{_ms(high)}"
             rows.append((each.card.name, _ms(likely), between, f"×{gain[1]:.3g}", *self._parts(each)))
-        widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
         head = (
             f"{self._preset.name} {now.model_size}, batch {now.batch_size:,}, {now.precision}, "
             f"{now.execution}, data path {now.data_path}, {now.passes}"
         )
-        lines = [
-            "  ".join(
-                _cell(text, width, at) for at, (text, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([head, "", *lines])
+        return "\n".join([head, "", *table(rows, left=(0, 6))])
 
     def _parts(self, each: Forecast | None) -> tuple[str, str, str]:
         if each is None:
@@ -241,10 +232,6 @@ class _Upgrade:
                 for each, gain in zip(forecasts, gains, strict=True)
             ],
         }
-
-
-def _cell(text: str, width: int, at: int) -> str:
-    return text.ljust(width) if at in (0, 6) else text.rjust(width)
 
 
 def _ms(value: float) -> str:
