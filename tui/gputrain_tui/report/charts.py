@@ -63,8 +63,10 @@ class Times:
 
 _MONTH_MS = 31 * 86_400_000
 """Plotly takes numbers below 10,000 on a time axis for years, so a session cannot begin at 0."""
-_LENGTHS = ((86_400.0, "day %-d, %H:%M"), (3600.0, "%H:%M:%S"), (0.0, "%M:%S"))
-"""How times are written on the axis of a session of at least so many seconds."""
+_LENGTHS = ((86_400.0, "day %-d, %H:%M", 42), (3600.0, "%H:%M:%S", 30), (0.0, "%M:%S", 20))
+"""How times are written on the axis of a session of at least so many seconds; pixels for half of the last."""
+_LEGEND_PX = 37
+"""Height of a legend's row with its distances; where less is left the library draws all of it twice."""
 MOST_NUMBERED = 40
 """With more changes than this their numbers would cover each other."""
 
@@ -171,10 +173,13 @@ def over_time(
 ) -> Chart:
     """A chart over the session's time; `numbered` writes the changes' numbers above their lines."""
     layout = base(y, **y_axis)
+    written, room = next((form, room) for least, form, room in _LENGTHS if times.length_s >= least)
+    layout["margin"]["r"] = room
     layout["xaxis"] |= {
         "type": "date",
         "range": moments([0.0, times.length_s]),
-        "tickformat": next(form for least, form in _LENGTHS if times.length_s >= least),
+        "tickformat": written,
+        "ticklabeloverflow": "allow",
         "hoverformat": "%H:%M:%S.%L",
         "nticks": 5 if half else 10,
     }
@@ -185,7 +190,7 @@ def over_time(
         layout["margin"]["t"] += 18
     layout["showlegend"] = len(traces) > 1
     if layout["showlegend"]:
-        layout["margin"]["t"] += 22
+        layout["margin"]["t"] += _LEGEND_PX
         layout["legend"]["y"] = 1.0 + (0.12 if numbered else 0.02)
     return Chart(title, traces, layout, note, height, times.group, half)
 
@@ -206,6 +211,7 @@ def base(y: str, **y_axis: Any) -> dict[str, Any]:
             "zeroline": False,
             "nticks": 6,
             "fixedrange": True,
+            "ticklabeloverflow": "allow",
             **y_axis,
         },
     }

@@ -27,7 +27,7 @@ def effects(story: Story) -> Chart | None:
     data = [_measured(labels, of), *_predicted(labels, of)]
     layout = base("")
     layout |= {"hovermode": "closest", "showlegend": len(data) > 1}
-    layout["margin"] |= {"l": min(330, 24 + 7 * max(map(len, labels))), "t": 28, "b": 44}
+    layout["margin"] |= {"l": min(330, 24 + 7 * max(map(len, labels))), "t": 41, "b": 44}
     layout["legend"] |= {"y": 1.0}
     ends = [
         value for each in of for value in (each.ratio_low, each.ratio_high, each.predicted_ratio) if value

@@ -11,6 +11,7 @@ import msgspec
 
 from .charts import Chart
 from .html import Html, element, escape, join
+from .quick_start import quick_to_start
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -36,7 +37,8 @@ def library() -> str:
             "the page needs the chart library Plotly: pip install 'gputrain-tui[report]' "
             "(.md, .csv and .trace.json work without it)"
         ) from None
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode()
+    code = quick_to_start(get_plotlyjs())
+    return base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()
 
 
 class Page:

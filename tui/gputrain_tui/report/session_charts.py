@@ -201,7 +201,7 @@ def work(story: Story) -> Chart | None:
     layout |= {"barmode": "stack", "hovermode": "y unified", "bargap": 0.3}
     layout["xaxis"] |= {"title": {"text": "ms a step", "standoff": 4}, "rangemode": "tozero"}
     layout["yaxis"] |= {"autorange": "reversed", "type": "category"}
-    layout["margin"] |= {"l": 110, "t": 30, "b": 42}
+    layout["margin"] |= {"l": 110, "t": 44, "b": 42}
     note = (
         "Kernels by what they do (on a CPU: operators), from a burst of profiled steps under each settings."
     )
