@@ -214,7 +214,8 @@ DATA_CENTRE: Values = {
     "detail": {"pcie_generation_gpu_max": 5, "memory_clock_max_mhz": 2619, "memory_source": "driver"},
 }
 
-GARBAGE: Values = {"throttled": {}, "throttled_s": {}, "detail": {"processes": [], "memory_source": None}}
+GARBAGE: Values = {"detail": {"memory_source": None}}
+"""Not even that no process has it, and that nothing holds its clocks back."""
 
 UNIFIED: Values = joined(
     ALONE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from simulated_driver.driver import SimulatedDriver, why_not
 
 # Workers under test share few cores; threads that wait for one another by spinning would starve.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A suite started in the background or by nohup has these ignored, and so would all that it starts.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -6,31 +6,32 @@ Figures are the machines' own, rounded for the eye; of what a machine does not t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 UNKNOWN = "n/a"
+Figure = str | re.Pattern[str]
+"""A pattern where the program measures over time, and so never twice the same."""
 
 
 @dataclass(frozen=True)
 class Screens:
     """Of one machine."""
 
-    panel: dict[str, str] = field(default_factory=dict)
+    panel: Mapping[str, Figure] = field(default_factory=dict)
     """The GPU panel: figures by their labels."""
     words: tuple[str, ...] = ()
     """What both screens must say, as regular expressions."""
     rows: tuple[str, ...] = ()
     """Rows of the table of all GPUs, as regular expressions."""
-    figures: dict[str, str] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
     """The long tail of the GPU that trains: figures by their labels."""
 
 
-def shows(screen: str, label: str, text: str) -> bool:
+def shows(screen: str, label: str, figure: Figure) -> bool:
     """Whether a figure is there, beside its label and not as a part of another."""
-    return (
-        re.search(rf"(?<!\S){re.escape(label)} +{re.escape(text)}(?=[ ,│]|$)", screen, re.MULTILINE)
-        is not None
-    )
+    text = re.escape(figure) if isinstance(figure, str) else figure.pattern
+    return re.search(rf"(?<!\S){re.escape(label)} +{text}(?=[ ,│]|$)", screen, re.MULTILINE) is not None
 
 
 _TAIL = {
@@ -83,6 +84,9 @@ _NOTHING_OF_HOPPER = dict.fromkeys(
 )
 
 
+_ABOUT_3_MB: Figure = re.compile(r"[23]\.\d\d MB/s <0\.1 %")
+
+
 def _row(index: int) -> str:
     """One of eight: all of its figures beside one another."""
     rx, tx = (20 - index) * 1.073741824, (10 - index) * 1.073741824
@@ -121,7 +125,7 @@ SCREENS = {
         | {"persistence": UNKNOWN, "MIG": UNKNOWN, "driver": "390.157", "replays": UNKNOWN, "fan": UNKNOWN},
     ),
     "laptop": Screens(
-        panel={"utilisation": "0 %", "memory": "420 MiB of 8.0 GiB", "PCIe rx": "3.00 MB/s <0.1 %"}
+        panel={"utilisation": "0 %", "memory": "420 MiB of 8.0 GiB", "PCIe rx": _ABOUT_3_MB}
         | {"link": "gen 1 ×8 of gen 4 ×8", "SM clock": "210 of 3,105 MHz", "power": "4 W"},
         words=("idle for .*low clocks, as nothing runs",),
         figures={**_NOTHING_OF_HOPPER, "carries": "15.8 GB/s", "performance": "P8", "persistence": "off"}
@@ -145,7 +149,7 @@ SCREENS = {
     "at_its_cap": Screens(
         panel={"utilisation": "100 %", "power": "700 of 700 W"},
         words=("power cap .*normal at full load",),
-        figures={"power cap": "94 % now"},
+        figures={"power cap": re.compile(r"(?:[7-9]\d|100) % now")},
     ),
     "vgpu": Screens(
         panel={"utilisation": "55 %", "memory": "7.0 GiB of 20 GiB", "PCIe rx": UNKNOWN, "power": UNKNOWN}

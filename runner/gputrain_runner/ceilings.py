@@ -57,6 +57,11 @@ def is_wide(figure: Figure) -> bool:
     return figure.q75 - figure.q25 > WIDE * figure.median
 
 
+def about(ceilings: Ceilings | None) -> str:
+    """What stands before each figure that rests on these: `about ` where they are noisy, else nothing."""
+    return "about " if ceilings is not None and ceilings.noisy else ""
+
+
 def share_of_ceiling(flops_per_s: float | None, precision: str, ceilings: Ceilings | None) -> float | None:
     """A rate of work as a share of what matrix products reach on the device in that precision, 1 = all.
 
@@ -77,9 +82,13 @@ def share_of_ceiling(flops_per_s: float | None, precision: str, ceilings: Ceilin
 
 
 def in_words(ceilings: Ceilings) -> str:
-    """The main figures on one line: `fp32 51.2 TFLOP/s, bf16 790 TFLOP/s, memory 4.3 TB/s, ...`."""
+    """The main figures on one line: `fp32 51.2 TFLOP/s, bf16 790 TFLOP/s, memory 4.3 TB/s, ...`.
+
+    `fp32 about 51.2 TFLOP/s` where they are noisy.
+    """
+    hedge = about(ceilings)
     parts = [
-        f"{precision} {_scaled(figure.median, 'FLOP/s')}"
+        f"{precision} {hedge}{_scaled(figure.median, 'FLOP/s')}"
         for precision, figure in ceilings.matmul_flops_per_s.items()
     ]
     for label, rate in (
@@ -88,12 +97,12 @@ def in_words(ceilings: Ceilings) -> str:
         ("pageable", ceilings.h2d_pageable_bytes_per_s),
     ):
         if rate is not None:
-            parts.append(f"{label} {_scaled(rate.median, 'B/s')}")
+            parts.append(f"{label} {hedge}{_scaled(rate.median, 'B/s')}")
     what = "dispatch" if ceilings.device == "cpu" else "launch"
     if ceilings.launch_us is not None:
-        parts.append(f"{what} {ceilings.launch_us.median:.1f} µs")
+        parts.append(f"{what} {hedge}{ceilings.launch_us.median:.1f} µs")
     if ceilings.graph_launch_us is not None:
-        parts.append(f"in a graph {ceilings.graph_launch_us.median:.2f} µs")
+        parts.append(f"in a graph {hedge}{ceilings.graph_launch_us.median:.2f} µs")
     return ", ".join(parts) or "nothing could be measured"
 
 

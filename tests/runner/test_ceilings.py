@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from gputrain_runner.ceilings import Ceilings, Figure, in_words, is_wide, share_of_ceiling
 
@@ -54,4 +55,6 @@ def test_ceilings_in_words() -> None:
     )
     cpu = Ceilings(device="cpu", measured_at="x", memory_bytes_per_s=even(99.96e9), launch_us=even(2.5))
     assert in_words(cpu) == "memory 100 GB/s, dispatch 2.5 µs"
+    noisy = structs.replace(cpu, noisy=True, matmul_flops_per_s={"fp32": even(1e12)})
+    assert in_words(noisy) == "fp32 about 1.00 TFLOP/s, memory about 100 GB/s, dispatch about 2.5 µs"
     assert in_words(Ceilings(device="cpu", measured_at="x")) == "nothing could be measured"

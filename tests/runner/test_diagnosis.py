@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 from msgspec import structs
@@ -194,6 +196,41 @@ def test_the_first_finding_is_the_verdict_and_the_others_stand_beside_it() -> No
     assert told.bottleneck == names.TRANSFER
     assert told.step_ms == copying_gpu().step_ms
     assert [one.bottleneck for one in findings_of(told)] == found(copying_gpu())
+
+
+QUOTED = (
+    r"one launch costs (about )?[\d.]+ µs",
+    r"one operation on a tiny tensor costs (about )?[\d.]+ µs",
+    r", (about )?[\d.]+ % of what plain matrix products reach here",
+    r"from pinned memory this link does (about )?[\d.]+",
+    r"though its matrix products are (about )?×",
+    r"kernels takes at least (about )?[\d.]+",
+    r"on the other (about )?[\d.]+",
+    r"GFLOP explain (about )?[\d.]+",
+    r"in products, (about )?[\d.]+",
+    r"weights, (about )?[\d.]+ \S+ would be usual",
+    r"moments takes (about )?[\d.]+",
+    r"parameters takes at least (about )?[\d.]+",
+)
+"""What the diagnosis quotes of a probe."""
+
+
+def told_with(noisy: bool, inputs: Inputs) -> str:
+    """All sentences and evidence where the probes were noisy, or were not."""
+    everything = {
+        device: structs.replace(ceilings, noisy=noisy) for device, ceilings in inputs.all_ceilings.items()
+    }
+    own = None if inputs.ceilings is None else structs.replace(inputs.ceilings, noisy=noisy)
+    findings = diagnose(structs.replace(inputs, ceilings=own, all_ceilings=everything))
+    return "\n".join(line for one in findings for line in (one.sentence, *one.evidence))
+
+
+@pytest.mark.parametrize("quoted", QUOTED)
+def test_figures_of_a_noisy_probe_are_told_as_about(quoted: str) -> None:
+    every = [inputs for inputs, _ in (*CASES.values(), *BESIDE.values()) if inputs.ceilings is not None]
+    for noisy, hedge in ((True, "about "), (False, "")):
+        said = [found for inputs in every for found in re.findall(quoted, told_with(noisy, inputs))]
+        assert said and set(said) == {hedge}
 
 
 def test_a_noisy_probe_does_not_make_launches_dearer() -> None:

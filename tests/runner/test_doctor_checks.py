@@ -230,6 +230,7 @@ PYTORCH_CASES = [
 GPU_CASES = [
     ("answers", {"lost": True, "trouble": "GPU 0 is lost. Reboot."}, "problem", "GPU 0 is lost"),
     ("answers", {"denied": ["processes"]}, "note", "may not read processes"),
+    ("answers", {"denied": ["memory_used_bytes"]}, "note", "may not read memory used"),
     ("link_width", {"pcie_width": 4}, "problem", "x4, but card and slot allow x16: copies take 4 times"),
     ("link_generation", {"pcie_generation": 1}, "note", "generation 1 of 4: an idle GPU lowers it"),
     ("link_generation", {"pcie_generation": 1, "utilisation": 0.9}, "problem", "generation 1 while at work"),

@@ -174,6 +174,27 @@ def test_xid_errors_are_collected_and_the_last_ones_kept() -> None:
     assert freed == ["set"]
 
 
+def test_xid_errors_without_a_number_are_not_that_there_were_none() -> None:
+    waiting = [0, 10**9]
+
+    def wait(events: object, timeout_ms: int) -> Any:
+        if not waiting:
+            raise pynvml.NVMLError(TIMEOUT)
+        return SimpleNamespace(eventType=0x8, eventData=waiting.pop())
+
+    binding = Binding(
+        nvmlEventSetCreate=lambda: "set",
+        nvmlDeviceRegisterEvents=lambda *_of: None,
+        nvmlEventSetWait_v2=wait,
+        nvmlEventSetFree=lambda _events: None,
+    )
+    asking = question(binding)
+    assert faults.xid_errors(asking) == {"xid_errors": None}
+    assert faults.xid_errors(asking) == {"xid_errors": None}
+    waiting.append(31)
+    assert faults.xid_errors(asking) == {"xid_errors": [31]}
+
+
 def test_events_that_cannot_be_registered_leave_no_set_behind() -> None:
     freed: list[object] = []
     binding = Binding(

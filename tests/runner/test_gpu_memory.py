@@ -81,6 +81,12 @@ def test_rows_that_cannot_be_are_dropped_and_spoil_the_sums() -> None:
     assert told.memory_ours_bytes is told.memory_others_bytes is None
 
 
+@pytest.mark.parametrize("row", [(0, 77), (4_294_967_295, None), (CHILD, 2**60), (-1, 5)])
+def test_rows_none_of_which_can_be_are_not_that_there_is_no_process(row: tuple[int, int | None]) -> None:
+    told = processes([row], [])
+    assert told.processes is told.memory_ours_bytes is told.memory_others_bytes is None
+
+
 def test_process_of_another_system_may_be_ours() -> None:
     told = processes([(ELSEWHERE, 300)], [])
     assert (told.processes[0].ours, told.processes[0].name) == (None, None)

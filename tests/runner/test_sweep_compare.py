@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from msgspec import structs, to_builtins
 
 from fake_sweep_worker import plan, tiny
-from gputrain_runner.protocol import StepsTimed
 from gputrain_runner.recordings.compare import NotComparableError
-from gputrain_runner.sweep import PointResult, SweepFile
+from gputrain_runner.sweep import SweepFile
 from gputrain_runner.sweep.compare import SweepComparison, compare
-from gputrain_runner.sweep.measuring import Answer
-from gputrain_runner.sweep.reckoning import nothing, reckoned
-from gputrain_runner.timeline import Device, Host
-
-HOST = Host(os="Linux", cpu="a CPU", cores=2, memory_bytes=1, python="3.11", over_ssh=False, torch="2.13")
-
-
-def point(batch: int, ms: float, seed: int = 0, steps: int = 60, **values: object) -> PointResult:
-    """A point of so many steps around `ms`, with noise."""
-    (asked,) = plan(batch).points
-    asked = structs.replace(asked, settings=structs.replace(asked.settings, **values))
-    chance = random.Random(seed)
-    times = [ms * (1 + chance.gauss(0, 0.04)) for _ in range(steps)]
-    timed = StepsTimed(
-        at=1.0,
-        outcome="ok",
-        error=None,
-        settings=asked.settings,
-        forward_ms=times,
-        forward_backward_ms=times,
-        step_ms=times,
-    )
-    return reckoned(asked, None, Answer("ok", None, timed), None, None)
-
-
-def missing(batch: int) -> PointResult:
-    (asked,) = plan(batch).points
-    return nothing(asked, "out_of_memory", "out of memory")
-
-
-def sweep(*points: PointResult, **fields: object) -> SweepFile:
-    whole = SweepFile(
-        started_at="2026-11-30T10:00:00.000+00:00",
-        host=HOST,
-        devices=[Device(device="cpu", name="a CPU"), Device(device="cuda:0", name="a GPU")],
-        planned=len(points),
-        complete=True,
-        runs=60,
-        warmup=10,
-        rounds=2,
-        points=list(points),
-        presets={"tiny": to_builtins(tiny())},
-    )
-    return structs.replace(whole, **fields)
+from gputrain_runner.sweep.result import ms_of
+from sweep_files import HOST, missing, point, sweep
 
 
 def compared(a: SweepFile, b: SweepFile, *, anyway: bool = False) -> SweepComparison:
@@ -70,6 +25,15 @@ def test_a_sweep_compared_with_itself_shows_no_difference() -> None:
     for row in found.rows[:2]:
         assert row.ratio is not None and row.ratio.ratio == 1.0 and not row.ratio.beyond_noise
     assert found.rows[2].ratio is None and not found.rows[2].lost
+
+
+def test_times_and_rates_are_of_whole_steps_as_a_sweep_tells_them() -> None:
+    one = structs.replace(point(8, 10.0), ms=ms_of([9.0]))  # Forward and backward alone.
+    (row,) = compared(sweep(one), sweep(point(8, 5.0))).rows
+    assert one.step_ms is not None and row.a_ms is not None
+    assert row.a_ms == one.step_ms.median
+    assert row.a is not None and row.a.median == pytest.approx(one.samples_per_s)
+    assert row.a.median == pytest.approx(8 / row.a_ms * 1e3)
 
 
 def test_a_known_ratio_lies_in_its_interval() -> None:

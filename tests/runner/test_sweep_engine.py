@@ -269,5 +269,6 @@ def test_ceilings_and_telemetry_stand_beside_the_times(run: Run, log: Path) -> N
     (point,) = run(plan(8), around=around).points
     assert point.flops_per_s is not None
     assert point.share_of_ceiling == pytest.approx(point.flops_per_s / 1e6)
+    assert not point.ceiling_noisy
     assert telemetry.watched[-1] == asked(log)[-1][0]
     assert telemetry.focused[-1] == frozenset()

@@ -16,13 +16,14 @@ def test_no_call_repeats_after_not_supported(simulated_driver: SimulatedDriver) 
     simulated_driver.cards(*(SCENARIOS[name].cards[0] for name in MACHINES))
     with WatchedTelemetry(simulated_driver.environment(), interval_s=0.02) as watched:
         watched.tell("start")
-        # What is asked rarely has been asked twice, so all was asked that ever is.
+        # What is asked rarely has been asked twice: nearly all was asked that ever is.
         last = len(MACHINES) - 1
         watched.until(lambda _: simulated_driver.calls("nvmlDeviceGetRemappedRows", gpu=last) >= 2)
         refused = simulated_driver.refused()
         watched.until(lambda _: simulated_driver.calls("nvmlDeviceGetRemappedRows", gpu=last) >= 3)
     assert len(refused) > 40
-    assert simulated_driver.refused() == refused
+    later = simulated_driver.refused()[len(refused) :]
+    assert set(later).isdisjoint(refused)
     assert all(most <= 1 for gpu, most in simulated_driver.most_at_once().items() if gpu >= 0)
 
 

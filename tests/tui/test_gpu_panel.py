@@ -9,6 +9,7 @@ from fake_feed import FakeSession
 from gpus import MEMORY, gpu, nameless
 from gputrain_runner.timeline import Gpu
 from gputrain_tui.screens.training import TrainingScreen
+from gputrain_tui.widgets.lines import Lines
 from gputrain_tui.widgets.time_chart import TimeChart
 from screen_text import look, screen_rows, training
 
@@ -163,6 +164,28 @@ async def test_a_driver_that_falls_silent_for_this_gpu_greys_the_panel_and_says_
         session.run(1)
         assert "driver silent" not in await look(pilot)
         assert not screen.query_one("#gpu").has_class("-silent")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_lost_gpu_is_said_to_be_lost_and_not_silent(size: tuple[int, int]) -> None:
+    session = of(gpu())
+    async with training(session, size) as pilot:
+        await pilot.press("2")
+        for age_s in (0.1, 30.0):
+            session.gpus = [
+                Gpu(index=0, uuid="GPU-1", age_s=age_s, trouble="GPU 0 is lost: off the bus. See `dmesg`.")
+            ]
+            session.run(0.25)
+            text = await look(pilot)
+            panel = pilot.app.screen.query_one("#gpu")
+            title = panel.query_one("#gpu-title", Lines).text
+            assert title.startswith("GPU 0 is lost: off the bus. See `dmesg`.")
+            assert "silent" not in text
+            assert panel.has_class("-silent")
+        session.gpus = [gpu()]
+        session.run(1)
+        await look(pilot)
+        assert not panel.has_class("-silent")
 
 
 async def test_a_gpu_is_not_greyed_for_the_silence_of_another() -> None:

@@ -174,7 +174,7 @@ FACTS = (
     "Xid errors 63, 79",
     "4711 1.3 GiB this training python",
     "812 384 MiB another's Xorg",
-    "this user may not read: remapped_rows_corrected",
+    "this user may not read: rows replaced after corrected errors",
 )
 
 
@@ -254,7 +254,8 @@ async def test_a_warning_is_told_on_it_too() -> None:
 
 async def test_a_gpu_that_is_silent_stands_grey_with_its_last_values() -> None:
     session = of(gpu(0), gpu(1))
-    session.gpus = [gpu(0), Gpu(index=1, uuid="GPU-2", age_s=42.0, trouble="lost: it fell off the bus")]
+    trouble = "GPU 1: no permission to read fan"
+    session.gpus = [gpu(0), Gpu(index=1, uuid="GPU-2", age_s=42.0, trouble=trouble)]
     session.run(1)
     async with training(session) as pilot:
         await opened(pilot)
@@ -262,7 +263,7 @@ async def test_a_gpu_that_is_silent_stands_grey_with_its_last_values() -> None:
         text = await drawn(pilot)
         assert "silent 42 s" in row(text, "▸ 1 H200")
         assert "1,410" in row(text, "▸ 1 H200")
-        assert "driver silent for 42 s; training goes on (lost: it fell off the bus)" in text
+        assert "driver silent for 42 s; training goes on (no permission to read fan)" in text
 
 
 async def test_the_help_on_it_is_its_own() -> None:

@@ -28,8 +28,9 @@ async def rows_of(width: int, height: int, device: bool = True) -> list[str]:
     bars = PhaseBars()
     bars.styles.height = height
     async with shown(bars, size=(width, height)) as (app, pilot):
-        bars.show_step(phases(device), 0.556)
-        bars.show_device(BUSY if device else None)
+        bars.take_step(phases(device), 0.556)
+        bars.take_device(BUSY if device else None)
+        bars.rebuild()
         await pilot.pause()
         return app.rows()
 
@@ -119,7 +120,8 @@ async def test_before_the_first_step_it_says_so() -> None:
     bars = PhaseBars()
     async with shown(bars, size=(60, 3)) as (app, pilot):
         assert app.rows()[0] == "ONE STEP  not measured yet"
-        bars.show_step(None, None)
+        bars.take_step(None, None)
+        bars.rebuild()
         await pilot.pause()
         assert app.rows()[0] == "ONE STEP  not measured yet"
 
@@ -133,7 +135,8 @@ async def test_noise_does_not_move_the_bars() -> None:
             noisy = {
                 name: Phase(host_ms=host_ms * chance.gauss(1, 0.03)) for name, host_ms in HOST_MS.items()
             }
-            bars.show_step(noisy, 0.556 * chance.gauss(1, 0.03))
+            bars.take_step(noisy, 0.556 * chance.gauss(1, 0.03))
+            bars.rebuild()
             await pilot.pause()
             seen.add("".join("▏" if character == "▏" else " " for character in app.rows()[1]))
         assert len(seen) <= 2
@@ -142,15 +145,18 @@ async def test_noise_does_not_move_the_bars() -> None:
 async def test_a_new_regime_is_taken_as_it_is_and_an_outlier_left_out() -> None:
     bars = PhaseBars()
     async with shown(bars, size=(60, 3)) as (app, pilot):
-        bars.show_step(phases(), 0.556)
-        bars.show_step(phases(factor=9.0), 5.0)
+        bars.take_step(phases(), 0.556)
+        bars.take_step(phases(factor=9.0), 5.0)
+        bars.rebuild()
         await pilot.pause()
         assert app.rows()[0] == "ONE STEP  0.556 ms"
-        bars.show_step(phases(factor=9.0), 5.0)
+        bars.take_step(phases(factor=9.0), 5.0)
+        bars.rebuild()
         await pilot.pause()
         assert app.rows()[0] == "ONE STEP  5.00 ms"
         bars.restart()
-        bars.show_step(phases(), 0.556)
+        bars.take_step(phases(), 0.556)
+        bars.rebuild()
         await pilot.pause()
         assert app.rows()[0] == "ONE STEP  0.556 ms"
 

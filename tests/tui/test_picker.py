@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from fake_feed import FakeSessions
-from gputrain_presets import catalog, names
+from gputrain_presets import catalog, load, names
+from gputrain_tui import preset_text
 from gputrain_tui.app import GpuTrainApp
 from gputrain_tui.screens.ask import AskLine
 from gputrain_tui.screens.picker import PickerScreen
@@ -38,9 +39,49 @@ async def test_every_preset_is_listed_with_its_parameters(size: tuple[int, int])
         text = await settle(pilot)
         for name in names():
             assert f" {name} " in text
-        assert "17.1 k params" in text
+        assert "17.1 k" in text and "parameters" in text
         assert "open a file …" in text
         assert "CPU · 2 cores" in text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 48)])
+async def test_no_preset_s_title_is_cut(size: tuple[int, int]) -> None:
+    async with GpuTrainApp(FakeSessions()).run_test(size=size) as pilot:
+        text = await settle(pilot)
+        for name in names():
+            (row,) = (line for line in text.splitlines() if line[1:].split()[:1] in ([name], ["▸"]))
+            preset = load(name)
+            assert f" {preset.title.removesuffix(f', batch {preset.batch_size}')} " in row
+            await pilot.press("down")
+            text = await settle(pilot)
+
+
+async def test_what_is_published_is_told_whole_or_not_at_all() -> None:
+    async with GpuTrainApp(FakeSessions()).run_test(size=(80, 24)) as pilot:
+        for name in names():
+            text = " ".join((await settle(pilot)).split())
+            told = [figure for figure in preset_text.published_figures(load(name)) if figure in text]
+            assert told or not preset_text.published_figures(load(name))
+            for figure in preset_text.published_figures(load(name)):
+                assert figure in told or figure.partition(":")[0] not in text
+            await pilot.press("down")
+
+
+async def test_the_origin_is_laid_out_for_the_room_that_is_left_and_says_where_it_is_cut() -> None:
+    async with GpuTrainApp(FakeSessions()).run_test(size=(80, 24)) as pilot:
+        rows = (await settle(pilot)).splitlines()
+        first = next(at for at, row in enumerate(rows) if "From a public question" in row)
+        last = next(at for at, row in enumerate(rows) if at > first and "──" in row)
+        assert rows[last - 1].endswith("…")
+        await pilot.resize_terminal(100, 40)
+        assert "hidden layers of 15 to 150 units." in " ".join((await settle(pilot)).split())
+
+
+async def test_a_title_that_is_cut_stands_whole_above_the_details() -> None:
+    async with GpuTrainApp(FakeSessions()).run_test(size=(60, 24)) as pilot:
+        text = await settle(pilot)
+        assert "ELU…" in text.splitlines()[3]
+        assert "tiny MLP 75-40-113-76-10, ELU, tanh output" in text
 
 
 async def test_the_details_follow_the_mark() -> None:

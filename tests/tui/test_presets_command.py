@@ -42,7 +42,14 @@ def test_a_narrow_terminal_shows_everything_too() -> None:
 
     assert "…" not in terminal.text
     for name in gputrain_presets.names():
-        assert {name, *gputrain_presets.load(name).title.split()} <= set(words)
+        preset = gputrain_presets.load(name)
+        title = preset.title.removesuffix(f", batch {preset.batch_size}")
+        assert f" {title} " in terminal.text
+        assert {name, f"{preset.batch_size:,}"} <= set(words)
+    sizes = gputrain_presets.load("lasagne-mlp").other_sizes
+    assert sizes is not None and sizes in " ".join(words)
+    # A word that the terminal itself had broken would begin a row of its own.
+    assert "\nlayer by layer" in terminal.text
 
 
 def test_json_has_the_counts_of_the_models_as_built() -> None:

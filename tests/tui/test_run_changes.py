@@ -7,6 +7,8 @@ import pytest
 
 from headless import checked_recording, isolate, of_kind, run, write_preset
 
+GRAPH = "execution graph needs a CUDA GPU: a graph replays kernels without the host, a CPU has none"
+
 
 @pytest.fixture
 def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -39,8 +41,13 @@ def test_of_changes_together_the_one_that_cannot_be_made_is_named(preset: str, t
 
     done = run(preset, "--device", "cpu", "--steps", "6", *at, "--record", str(path), "--json")
 
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"gputrain-tui run: --at 3:execution=graph could not be made: {GRAPH}; training went on without it"
+    )
+    assert json.loads(done.stdout)["ended"] == "finished"
     recording = checked_recording(path)
+    assert recording["summary"] == json.loads(done.stdout)
     larger, graph = of_kind(recording, "change")
     assert (larger["step"], larger["setting"], larger["ok"]) == (3, "batch_size", True)
     assert (graph["step"], graph["setting"], graph["ok"]) == (3, "execution", False)
@@ -49,6 +56,21 @@ def test_of_changes_together_the_one_that_cannot_be_made_is_named(preset: str, t
     assert any(
         "step 4: batch size is 128 already, nothing to change" in line for line in done.stderr.splitlines()
     )
+
+
+def test_changes_that_are_never_reached_are_told_and_no_error(preset: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    # An epoch of 2,000 samples has 32 batches of 64.
+    changes = ["31:batch_size=32", "33:batch_size=16", "5000:precision=bf16"]
+    at = [word for change in changes for word in ("--at", change)]
+
+    done = run(preset, "--device", "cpu", "--epochs", "1", *at, "--record", str(path), "--json")
+
+    assert done.returncode == 0, done.stderr
+    missed = "--at 33:batch_size=16, --at 5000:precision=bf16 were never reached"
+    steps = json.loads(done.stdout)["steps"]
+    assert done.stderr.splitlines()[-1] == f"{missed}: the run ended after {steps} steps"
+    assert [change["step"] for change in of_kind(checked_recording(path), "change")] == [31]
 
 
 def test_a_change_without_effect_is_told_so(preset: str) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+import subprocess
 from pathlib import Path
 
 import psutil
@@ -98,6 +100,28 @@ def test_two_quick_ctrl_c_leave_summary_and_recording(preset: str, tmp_path: Pat
         assert process.returncode == 130
     assert json.loads(out)["ended"] == "interrupted"
     assert checked_recording(path)["summary"] == json.loads(out)
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+def test_ctrl_c_while_pytorch_is_loaded_is_said_and_ends_it_well(
+    json_too: list[str], preset: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    command = [str(PROGRAM), "run", preset, "--device", "cpu", "--record", str(path), *json_too]
+    with subprocess.Popen(
+        [*command, "--at", "9:batch_size=8"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == f"recording to {path}\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    said, unreached = err.splitlines()
+    assert re.fullmatch(r"interrupted after 00:00:\d\d, before the first step", said)
+    assert unreached == "--at 9:batch_size=8 was never reached: the run ended after 0 steps"
+    summary = checked_recording(path)["summary"]
+    assert (summary["ended"], summary["steps"]) == ("interrupted", 0)
+    assert out == "" if not json_too else json.loads(out) == summary
 
 
 def test_what_an_encoding_lacks_is_written_in_ascii(preset: str) -> None:

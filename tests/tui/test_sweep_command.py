@@ -69,7 +69,12 @@ def test_the_file_as_promised(tmp_path: Path) -> None:
 
 def test_what_the_curve_over_batch_sizes_says(tmp_path: Path) -> None:
     done = sweep(preset(tmp_path, "one"), "--device", "cpu", "--over", "batch_size=8,16,32", "--runs", "4")
-    assert "one narrow on cpu, forward+backward" in done.stdout
+    assert "one narrow on cpu, forward+backward; samples/s by the whole step" in done.stdout
+    lines = done.stdout.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.split()[:2] == ["batch", "ms"])
+    assert " ".join(lines[at].split()) == "batch ms IQR ms/sample whole step ms samples/s peak memory"
+    # 2.52 ms forward and backward, 2.8 ms with data, copy and optimizer.
+    assert lines[at + 1].split()[:7] == ["8", "2.52", "0.0", "%", "0.315", "2.80", "2,857"]
     assert "t(b) = 1.80 ms + 0.0900 ms · b, within 0.0 %; n1/2 = 20" in done.stdout
     assert "least time per sample at batch 32" in done.stdout
     assert "o forward+backward" in done.stdout
@@ -139,7 +144,7 @@ def test_all_means_the_whole_ladder(tmp_path: Path) -> None:
         (["ONE", "--over", "model_size=huge"], "found 'huge', allowed: narrow, wide"),
         (["ONE", "--set", "memory_format=channels_last"], "memory format has no meaning for one"),
         (["ONE", "--over", "device=cpu,cuda"], "that is what --device does"),
-        (["ONE", "--device", "gpu"], "--device: found 'gpu', allowed: cpu, cuda, cuda:NUMBER"),
+        (["ONE", "--device", "gpu"], "--device: found 'gpu', allowed: cpu, cuda or cuda:NUMBER, several"),
         (["ONE", "--passes", "backward"], "--passes: found 'backward', allowed: forward, training"),
         (["ONE", "--runs", "1"], "--runs: found '1'"),
         (["ONE", "--batch-size", "8"], "did you mean '--over batch_size=N'"),

@@ -157,6 +157,9 @@ def test_two_sweeps_are_compared_and_gated(tmp_path: Path) -> None:
     b.write_text(json.dumps(found))
     same = compare(a, a, "--fail-below", "0.99")
     assert same.returncode == 0 and "passed: at worst" in same.stdout
+    assert "A, step ms" in same.stdout and "A, samples/s" in same.stdout
+    # As the sweep itself says: 8 samples in 2.8 ms.
+    assert same.stdout.split("batch 8, training", 1)[1].split()[:4] == ["2.80", "2.80", "2,857", "2,857"]
     assert "settings: the same" in same.stdout and "machine: the same" in same.stdout
     slower = compare(a, b, "--fail-below", "0.9")
     assert slower.returncode == 1

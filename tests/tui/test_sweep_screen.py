@@ -177,5 +177,5 @@ async def test_past_sweeps_are_listed_opened_and_compared(tmp_path: Path) -> Non
 async def test_no_sweeps_yet() -> None:
     async with setup() as screens:
         text = await screens.press("o")
-        assert "no sweeps yet" in text
+        assert "no sweeps here yet" in text
         assert "esc, then s begins one" in await screens.press("enter")

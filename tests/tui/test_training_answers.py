@@ -56,14 +56,15 @@ async def test_an_undo_is_shown_until_it_is_made(size: tuple[int, int]) -> None:
         assert "→ 1024…" not in await look(pilot)
 
 
-async def test_the_single_line_of_changes_shows_the_effect_and_not_the_news_after_it() -> None:
+async def test_the_single_line_of_changes_shows_the_news_and_then_the_effect() -> None:
     session = FakeSession()
     session.run(10)
     position = session.make_change("model_size", "x2")
-    session.say("model size x1 → x2: a new model, the loss starts over")
-    session.run(1, steady=False)
     async with training(session, (80, 24)) as pilot:
         assert "size ×1 → ×2  measuring" in await look(pilot)
+        session.say("model size x1 → x2: a new model, the loss starts over")
+        session.run(1, steady=False)
+        assert "00:10 model size x1 → x2: a new model, the loss starts over" in await look(pilot)
         session.run(5)
         session.add_effect(position, 0.61)
         text = await look(pilot)
@@ -71,6 +72,9 @@ async def test_the_single_line_of_changes_shows_the_effect_and_not_the_news_afte
         assert "starts over" not in text
         session.say("the loader's workers were started anew", "warning")
         assert "00:16 the loader's workers" in await look(pilot)
+        session.make_change("batch_size", 65536, error="needs about 160 GB, 139 are free")
+        session.say("going on")
+        assert "00:16 batch 65536 → back to 1024: needs about 160 GB" in await look(pilot)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)])

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+import diagnosis_cpu_cases
 from diagnosis_cpu_cases import recompiling_cpu, tiny_batch_cpu
-from diagnosis_gpu_cases import on_gpu
+from diagnosis_gpu_cases import busy_gpu, on_gpu, waiting_gpu
 from diagnosis_parts import profile, work
 from fake_feed import FakeSession
-from gputrain_runner.diagnosis import Inputs, judge, verdict
+from gputrain_runner.diagnosis import Inputs, findings_of, judge, verdict
 from gputrain_runner.timeline import Verdict
 from gputrain_tui import verdict_text
 from gputrain_tui.screens.verdict import VerdictScreen
+from gputrain_tui.widgets.text import runs_of, text_of, width_of
+from gputrain_tui.widgets.verdict_reasons import VerdictText
 from screen_text import look, training
+
+CASES = {
+    "on_gpu": on_gpu,
+    "busy_gpu": busy_gpu,
+    "waiting_gpu": waiting_gpu,
+    **{
+        name: case
+        for name, case in vars(diagnosis_cpu_cases).items()
+        if name.endswith("_cpu") or name == "cpu_only_build"
+    },
+}
 
 
 def told(inputs: Inputs, t: float = 12.0) -> Verdict:
@@ -191,3 +205,41 @@ async def test_a_recording_shows_it_but_cannot_be_turned() -> None:
         await look(pilot)
         await pilot.press("a")
         assert "this is a recording" in await look(pilot)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("width", [77, 60, 110])
+def test_nothing_of_the_whole_reasoning_is_cut(name: str, width: int) -> None:
+    inputs: Inputs = CASES[name]()
+    shown = told(inputs)
+    text = VerdictText(id="whole")
+    text.show_verdict(shown, 0, shown.bottleneck)
+    lines = text.build(width, 0)
+    said = flat(" ".join(text_of(runs_of(line)) for line in lines))
+    assert max(map(width_of, lines)) <= width
+    assert "…" not in said
+    for finding in findings_of(shown):
+        assert finding.limit_ratio is None or flat(str(verdict_text.limit(finding))) in said
+        for remedy in finding.remedies:
+            assert flat(remedy.why).removeprefix("advice: ") in said
+            assert remedy.predicted_ratio is None or verdict_text.predicted(remedy) in said
+
+
+async def test_on_80_columns_the_whole_reasoning_can_be_read_to_its_end() -> None:
+    session = with_verdict(on_gpu())
+    async with training(session, (80, 24)) as pilot:
+        await look(pilot)
+        await pilot.press("v")
+        await pilot.pause()
+        rows: list[str] = []
+        for _ in range(12):
+            shown = (await look(pilot)).splitlines()
+            assert shown[0].startswith(" WHY SO SLOW?  lasagne-mlp ×1 · cuda:0")
+            assert "…" not in "\n".join(shown)
+            rows += [row for row in shown[2:-3] if row not in rows]
+            await pilot.press("pagedown")
+        said = flat(" ".join(rows))
+        for finding in findings_of(told(on_gpu())):
+            assert verdict_text.name(finding.bottleneck) in said
+            for text in finding.evidence:
+                assert flat(text) in said

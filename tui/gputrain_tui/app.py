@@ -15,7 +15,7 @@ from textual.screen import Screen
 from gputrain_presets import Preset
 
 from . import keys, theme
-from .cell_diff import FrugalApp
+from .answering_app import AnsweringApp
 from .screens.message_line import AnsweringScreen
 from .screens.picker import PickerScreen
 from .sessions import LiveFeed, SessionError, Sessions
@@ -32,13 +32,18 @@ LOOK_S = 0.1
 """How often it is looked whether a suspension that was asked for can be."""
 
 
+def _no_sweep_beside(screen: Screen[object]) -> str | None:
+    """Why no sweep can be begun while this screen is there; None where it can."""
+    return screen.no_sweep if isinstance(screen, AnsweringScreen) else None
+
+
 def _palette() -> type[Provider]:
     from .palette import Everything
 
     return Everything
 
 
-class GpuTrainApp(FrugalApp[None]):
+class GpuTrainApp(AnsweringApp):
     """The presets, and from there the training screen."""
 
     TITLE = "gputrain-tui"
@@ -135,10 +140,10 @@ class GpuTrainApp(FrugalApp[None]):
         try:
             live = self._sessions.open(preset)
         except SessionError as error:
-            if isinstance(self.screen, AnsweringScreen):
-                self.screen.say(str(error))
+            self.answer(str(error))
             return
         self._lower_curtain()
+        self.uncover(2)
         if isinstance(self.screen, PickerScreen):
             self.push_screen(self._training(live))
         else:
@@ -151,10 +156,16 @@ class GpuTrainApp(FrugalApp[None]):
             self._sessions.close()
 
     def action_recordings(self) -> None:
-        """List the recordings."""
+        """List the recordings; a training goes on below."""
         from .screens.recordings import RecordingsScreen
 
-        self.push_screen(RecordingsScreen(self.size_classes()))
+        listed = [at for at, screen in enumerate(self.screen_stack) if isinstance(screen, RecordingsScreen)]
+        if not listed:
+            self.push_screen(RecordingsScreen(self.size_classes()))
+        elif self.screen is self.screen_stack[listed[0]]:
+            self.answer("these are the recordings: enter replays the marked one")
+        else:
+            self.uncover(listed[0] + 1)
 
     def on_recordings_screen_chosen(self, event: RecordingsScreen.Chosen) -> None:
         """Replay the one that was chosen."""
@@ -164,13 +175,21 @@ class GpuTrainApp(FrugalApp[None]):
         try:
             self._show_replay(open_replay(event.path))
         except UnreadableError as error:
-            if isinstance(self.screen, AnsweringScreen):
-                self.screen.say(str(error))
+            self.answer(str(error))
 
     def action_sweep(self) -> None:
-        """Choose what to measure, beginning with the marked preset."""
+        """Choose what to measure, beginning with the marked preset; not beside a training."""
         from .screens.sweep_setup import SweepSetupScreen
 
+        objection = next((text for text in map(_no_sweep_beside, self.screen_stack) if text), None)
+        if objection is None and any(isinstance(screen, SweepSetupScreen) for screen in self.screen_stack):
+            objection = "what to measure is being chosen already"
+            if not isinstance(self.screen, SweepSetupScreen):
+                objection += ": esc leads back there"
+        if objection is not None:
+            self.answer(objection)
+            return
+        self.uncover(1)
         marked = self.screen.marked if isinstance(self.screen, PickerScreen) else None
         presets = [marked] if marked is not None else []
         self.push_screen(SweepSetupScreen(self._sweeps, self._sessions, presets, self.size_classes()))
@@ -197,9 +216,8 @@ class GpuTrainApp(FrugalApp[None]):
         if self._sessions.awaits_worker and not self._suspension_waits:
             self._suspension_waits = True
             if isinstance(self.screen, AnsweringScreen):
-                self.screen.say(
-                    "to the shell in a moment, when PyTorch is loaded; ctrl+z again: at once", role=""
-                )
+                told = "to the shell in a moment, when PyTorch is loaded; ctrl+z again: at once"
+                self.screen.say(told, role="", holds=lambda: self._suspension_waits)
             self.set_timer(LOOK_S, self._suspend_when_told)
             return
         self._suspension_waits = False

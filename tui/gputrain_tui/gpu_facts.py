@@ -127,9 +127,10 @@ def _held_back(gpu: Gpu) -> Iterator[Fact]:
     shares, seconds = gpu.throttled or {}, gpu.throttled_s or {}
     for reason in dict.fromkeys([*shares, *seconds]):
         in_all = "" if reason not in seconds else f", {format.lasting(seconds[reason])} in all"
-        yield SHORT.get(reason, reason), f"{format.percent(shares.get(reason, 0.0))} now{in_all}"
+        now = None if gpu.throttled is None else shares.get(reason, 0.0)
+        yield SHORT.get(reason, reason), f"{format.percent(now)} now{in_all}"
     if not shares and not seconds:
-        yield "counters", "none since the start"
+        yield "counters", format.UNKNOWN if gpu.throttled_s is None else "none since the start"
 
 
 def _set_up(gpu: Gpu, detail: GpuDetail, driver: str | None) -> Iterator[Fact]:

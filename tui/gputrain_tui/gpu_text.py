@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from gputrain_runner.timeline import Gpu
 
 from . import format
-from .known_gpus import KnownGpu
+from .known_gpus import SILENT_S, KnownGpu
 from .slowdowns import Slowdown, Weight
 from .widgets.text import Role
 
-SILENT_S = 2.0
-"""A driver that says nothing for longer is worth a word."""
 SOURCES = {
     "gpm": "GPM averages",
     "byte_counters": "byte counters",
@@ -89,14 +87,21 @@ def celsius(value: float | None) -> str:
 
 
 def silence(known: KnownGpu, absence: str | None) -> str | None:
-    """What to say where the driver no longer speaks of a GPU; None where it does."""
+    """What to say where the driver no longer speaks of a GPU, as why it is lost; None where it does."""
     if absence is not None:
         return absence
+    if known.lost:
+        return known.trouble
     if known.silent_s <= SILENT_S:
         return None
-    trouble = (known.trouble or "").removeprefix(f"GPU {known.gpu.index}: ")
+    trouble = without_number(known)
     why = f" ({trouble})" if trouble else ""
     return f"driver silent for {known.silent_s:.0f} s; training goes on{why}"
+
+
+def without_number(known: KnownGpu) -> str:
+    """What is wrong with reading a GPU, for where its number stands before: `is lost: ...`."""
+    return (known.trouble or "").removeprefix(f"GPU {known.gpu.index}").removeprefix(":").strip()
 
 
 def slowdown_texts(found: list[Slowdown] | None) -> list[tuple[str, Role]]:

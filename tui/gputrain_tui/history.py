@@ -72,6 +72,12 @@ class History:
         self.shown: KnownGpu | None = None
         """The GPU that trains, or the first one; None until there was one."""
         self.validation: Validation | None = None
+        self.time_stands = False
+        """Whether a pause holds the time that is shown: that of a recording; a live one goes on."""
+        self._paused_s: float | None = None
+        """The time up to which rates are from before a pause; None before the first."""
+        self._awaits_steps = False
+        """It was paused, and no step has been told of since."""
 
     def pull(self) -> tuple[int, Sequence[Entry]]:
         """Take in what is new: the position of the first new entry, and the new entries."""
@@ -79,6 +85,8 @@ class History:
         # Only the older half of a timeline is thinned, so the newest entries are counted from its end.
         first = after - len(entries)
         self._position = after
+        if self.paused:
+            self._paused_s, self._awaits_steps = self._feed.elapsed_s, True
         for entry in entries:
             if isinstance(entry, Sample):
                 self._take_sample(entry)
@@ -97,6 +105,20 @@ class History:
         ]
         return median(values) if values else None
 
+    @property
+    def paused(self) -> bool:
+        """Whether nothing steps because it was paused, while time goes on."""
+        return self._feed.state == "paused" and not self.time_stands
+
+    def rate(self) -> float | None:
+        """Samples a second, as a median; None while nothing steps: paused, or not yet gone on."""
+        return None if self.paused or self._feed.state == "died" else self.number(self._rate_of)
+
+    def _rate_of(self, sample: Sample) -> float | None:
+        """Those of a sample, where no pause lies behind it."""
+        earlier = self._paused_s is not None and sample.t <= self._paused_s
+        return None if earlier else sample.samples_per_s
+
     def gpu_number(self, read: Callable[[Gpu], float | None]) -> float | None:
         """The same for a figure of the GPU shown."""
 
@@ -112,9 +134,9 @@ class History:
             return None
         since = self.latest.t - RATE_WINDOW_S
         rates = [
-            sample.samples_per_s
+            rate
             for sample in self._recent
-            if sample.t > since and sample.steady and sample.samples_per_s is not None
+            if sample.t > since and sample.steady and (rate := self._rate_of(sample)) is not None
         ]
         if len(rates) < FEWEST_FOR_SPREAD:
             return None
@@ -122,8 +144,12 @@ class History:
         return (high - low) / middle if middle else None
 
     def steadiness(self) -> str:
-        """In words, how far the rate can be quoted."""
-        if self.latest is None or self.latest.samples_per_s is None:
+        """In words, how far the rate can be quoted; "" where there is none."""
+        if self.latest is None or self.paused or self._feed.state == "died":
+            return ""
+        if self._awaits_steps:
+            return "settling"
+        if self.latest.samples_per_s is None:
             return ""
         if not self.latest.steady:
             return "settling"
@@ -143,6 +169,8 @@ class History:
         if self.latest is not None and sample.settings != self.latest.settings:
             self._recent.clear()
         self.latest = sample
+        if self._rate_of(sample) is not None:
+            self._awaits_steps = False
         self._recent.append(sample)
         while self._recent[0].t < sample.t - RATE_WINDOW_S:
             self._recent.popleft()

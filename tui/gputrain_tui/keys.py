@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 
+KEY_NAMES: dict[str, str] = {"pageup": "pgup", "pagedown": "pgdn", "escape": "esc"}
+"""Keys whose name is not what people write."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -26,10 +29,13 @@ class Action:
     """One or two words for the line of keys; "" keeps it out of there."""
     does: str
     """A sentence without a full stop, for the help and the palette."""
-    also: str = ""
-    """Other words that people look for it by in the palette."""
     sure: str = ""
     """The Textual action where it was chosen in so many words: `call` may want a second press."""
+
+    @property
+    def every_key(self) -> tuple[str, ...]:
+        """All its keys as people write them, the usual one first."""
+        return (self.shown, *(KEY_NAMES.get(key, key) for key in self.keys[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ def _setting_actions() -> Iterator[Action]:
 
 
 APP: tuple[Action, ...] = (
+    Action("recordings", ("ctrl+o",), "ctrl+o", "app.recordings", "", "list the recordings"),
+    Action("sweep", ("ctrl+s",), "ctrl+s", "app.sweep", "", "measure a grid of presets, sizes and settings"),
     Action("help", ("question_mark", "f1"), "?", "app.help", "help", "show this help"),
     Action("palette", ("ctrl+p",), "ctrl+p", "app.command_palette", "", "search all actions"),
     Action(
@@ -89,7 +97,7 @@ APP: tuple[Action, ...] = (
         "back to the shell; fg returns",
     ),
     Action("redraw", ("ctrl+l",), "ctrl+l", "app.redraw", "", "draw the screen anew"),
-    Action("quit", ("ctrl+q",), "ctrl+q", "app.leave(0)", "quit", "stop training and leave", also="exit"),
+    Action("quit", ("ctrl+q",), "ctrl+q", "app.leave(0)", "quit", "stop training and leave"),
     Action("interrupt", ("ctrl+c",), "ctrl+c", "app.leave(130)", "", "stop and leave with exit code 130"),
 )
 """Works on every screen."""
@@ -102,16 +110,6 @@ PICKER: tuple[Action, ...] = (
     Action("last", ("end", "pagedown"), "end", "move(1000)", "", "the last preset"),
     Action("erase", ("backspace", "ctrl+h"), "backspace", "erase", "", "erase a letter of the filter"),
     Action("clear", ("escape",), "esc", "clear", "", "clear the filter"),
-    Action("recordings", ("ctrl+o",), "ctrl+o", "app.recordings", "recordings", "list the recordings"),
-    Action(
-        "sweep",
-        ("ctrl+s",),
-        "ctrl+s",
-        "app.sweep",
-        "sweep",
-        "measure a grid of presets, sizes and settings",
-        also="benchmark compare batch efficiency",
-    ),
 )
 
 SWEEP_SETUP: tuple[Action, ...] = (
@@ -131,7 +129,7 @@ SWEEP: tuple[Action, ...] = (
     Action("point_right", ("right",), "→", "across(1)", "", "the column to the right"),
     Action("point_first", ("home", "pageup"), "home", "move(-100000)", "", "the first row"),
     Action("point_last", ("end", "pagedown"), "end", "move(100000)", "", "the last row"),
-    Action("sweep_turn", ("s",), "s", "turn", "stop", "stop the sweep, or go on with it", also="resume"),
+    Action("sweep_turn", ("s",), "s", "turn", "stop", "stop the sweep, or go on with it"),
     Action(
         "sweep_retry", ("f",), "f", "retry", "", "measure again what failed, did not fit or took too long"
     ),
@@ -158,7 +156,7 @@ TRAINING: tuple[Action, ...] = (
     Action("marked_down", ("left",), "←", "turn_marked(False)", "", "turn the marked setting down"),
     Action("marked_up", ("right",), "→", "turn_marked(True)", "", "turn the marked setting up"),
     Action("edit", ("enter",), "enter", "edit", "edit", "type a value for the marked setting"),
-    Action("apply", ("a",), "a", "apply", "apply", "apply the verdict's first remedy", also="faster"),
+    Action("apply", ("a",), "a", "apply", "apply", "apply the verdict's first remedy"),
     Action("undo", ("u",), "u", "undo", "undo", "undo the last change"),
     Action(
         "verdict",
@@ -167,7 +165,6 @@ TRAINING: tuple[Action, ...] = (
         "verdict",
         "why",
         "show why it is slow: the whole reasoning",
-        also="bottleneck",
     ),
     Action("pause", ("space",), "space", "pause", "pause", "pause, or go on"),
     Action(
@@ -177,7 +174,6 @@ TRAINING: tuple[Action, ...] = (
         "probe",
         "",
         "measure this machine's ceilings; training waits",
-        also="probe peak benchmark bandwidth",
     ),
     Action("record", ("c",), "c", "record", "record", "start or complete a recording"),
     Action(
@@ -187,7 +183,6 @@ TRAINING: tuple[Action, ...] = (
         "restart",
         "",
         "start a new worker with the same settings",
-        also="start anew",
         sure="restart(True)",
     ),
     Action("gpus", ("g",), "g", "gpus", "GPUs", "show all GPUs and everything known of them"),
@@ -202,7 +197,6 @@ TRAINING: tuple[Action, ...] = (
         "back",
         "presets",
         "end this session, back to the presets",
-        also="stop another preset",
         sure="back(True)",
     ),
     Action("leave", ("q",), "q", "app.leave(0)", "quit", "stop training and leave"),
@@ -233,9 +227,7 @@ REPLAY: tuple[Action, ...] = (
     Action("slower", ("less_than_sign",), "<", "speed(False)", "slower", "play half as fast"),
     Action("faster", ("greater_than_sign",), ">", "speed(True)", "faster", "play twice as fast"),
     Action("change_before", ("left_square_bracket",), "[", "jump('before')", "", "to the change before"),
-    Action(
-        "change_after", ("right_square_bracket",), "]", "jump('next')", "next change", "to the next change"
-    ),
+    Action("change_after", ("right_square_bracket",), "]", "jump('next')", "change", "to the next change"),
     Action("begin", ("home",), "home", "jump('begin')", "", "to the beginning"),
     Action("end", ("end",), "end", "jump('end')", "end", "to the end, and follow a file that grows"),
 )
@@ -249,7 +241,7 @@ RECORDINGS: tuple[Action, ...] = (
     Action("page_of_older", ("pagedown",), "pgdn", "move(15)", "", "some recordings down"),
     Action("replay", ("enter",), "enter", "replay", "replay", "replay the marked recording"),
     Action("compare", ("c",), "c", "compare", "compare", "mark one, then compare another with it"),
-    Action("recordings_close", ("escape",), "esc", "close", "back", "back to the presets"),
+    Action("recordings_close", ("escape",), "esc", "close", "back", "back to where it was opened"),
 )
 
 READING: tuple[Action, ...] = (

@@ -11,6 +11,9 @@ from .slowdowns import Slowdown, SlowdownWatch
 Key = tuple[str | int, int | None]
 """UUID, or index where there is none, and the number of the MIG device."""
 
+SILENT_S = 2.0
+"""A driver that says nothing for longer is worth a word."""
+
 SPEAKS: tuple[Callable[[Gpu], object], ...] = (
     lambda gpu: gpu.utilisation,
     lambda gpu: gpu.memory_used_bytes,
@@ -34,6 +37,8 @@ class KnownGpu:
         """Seconds since the driver last said anything of it."""
         self.trouble: str | None = None
         """What is wrong with reading it."""
+        self.lost = False
+        """Whether the driver has said, in `trouble`, that nothing of it can be read."""
         self._spoke_s = t_s
         self._watch = SlowdownWatch()
 
@@ -46,6 +51,10 @@ class KnownGpu:
             self.gpu, self.memory = gpu, memory
             self._spoke_s = t_s
             self._watch.take(t_s, gpu)
+            self.lost = False
+        elif gpu.trouble is not None and (gpu.age_s is None or gpu.age_s <= SILENT_S):
+            # It answered just now, and with this alone; a silent driver's last trouble comes with an age.
+            self.lost = True
         self.silent_s = t_s - self._spoke_s if gpu.age_s is None else gpu.age_s
 
     @property

@@ -37,9 +37,13 @@ MOST_FIGURES = 3
 
 
 def parameters(preset: Preset) -> str:
-    """The parameters of the default size, `17.1 k params`; n/a where the file does not state them."""
-    stated = preset.size(preset.model.default_size).parameters
-    return f"{format.short(stated)} params"
+    """The parameters of the default size, `17.1 k`; n/a where the file does not state them."""
+    return format.short(preset.size(preset.model.default_size).parameters)
+
+
+def short_title(preset: Preset) -> str:
+    """The title for where the batch size is told beside it."""
+    return preset.title.removesuffix(f", batch {preset.batch_size}")
 
 
 def sizes(preset: Preset) -> str:
@@ -126,21 +130,25 @@ def published_near(preset: Preset, settings: Settings) -> list[str]:
 
 
 def few_facts(preset: Preset) -> list[tuple[str, str]]:
-    """The same in fewer lines."""
+    """The same in fewer lines, without the published figures."""
     trains = f"batch {preset.batch_size:,}, {loss(preset.loss)}, {optimizer(preset.optimizer)}"
-    kept = [fact for fact in facts(preset) if fact[0] in ("sizes", "data", "published")]
-    return [*kept[:2], ("trains", trains), *kept[2:]]
+    kept = [fact for fact in facts(preset) if fact[0] in ("sizes", "data")]
+    return [*kept, ("trains", trains)]
+
+
+def published_figures(preset: Preset) -> list[str]:
+    """Those for the default size and training, nearest in batch size first."""
+    near = figures.near(preset, preset.model.default_size, preset.batch_size, "training")
+    return [published(figure) for figure in near[:MOST_FIGURES]]
 
 
 def facts(preset: Preset) -> list[tuple[str, str]]:
     """Label and text of everything but the origin."""
-    near = figures.near(preset, preset.model.default_size, preset.batch_size, "training")
-    told = "; ".join(published(figure) for figure in near[:MOST_FIGURES]) or format.UNKNOWN
     return [
         ("sizes", sizes(preset)),
         ("batch", f"{preset.batch_size:,}"),
         ("data", data(preset.data, preset.model)),
         ("loss", loss(preset.loss)),
         ("optimizer", optimizer(preset.optimizer)),
-        ("published", told),
+        ("published", "; ".join(published_figures(preset)) or format.UNKNOWN),
     ]

@@ -34,9 +34,11 @@ FRESH_S = 2.0
 class SettingDesk:
     """Asks for changes and remembers what is pending."""
 
-    def __init__(self, feed: Feed, control: Control) -> None:
+    def __init__(self, feed: Feed, control: Control, *, turns: bool = True) -> None:
+        """`turns`: whether anything can be turned; a recording's rows have no keys and no neighbours."""
         self._feed = feed
         self._control = control
+        self._turns = turns
         self._asked: dict[str, Value] = {}
         self._changed_s: dict[str, float] = {}
         self.cursor = "batch_size"
@@ -100,6 +102,11 @@ class SettingDesk:
         if self._feed.state in ("died", "finished"):
             self._asked.clear()
 
+    @property
+    def waits(self) -> bool:
+        """Whether anything that was asked for has not come about yet."""
+        return bool(self._asked)
+
     def forget_asked(self) -> None:
         """A new worker starts: what the old one was asked for is not to come any more."""
         self._asked.clear()
@@ -109,6 +116,10 @@ class SettingDesk:
         names = self._names
         at = names.index(self.cursor) + by
         self.cursor = names[max(0, min(at, len(names) - 1))]
+
+    def mark(self, name: str) -> None:
+        """Mark this one."""
+        self.cursor = name
 
     def label(self, name: str) -> str:
         """The setting's name in words."""
@@ -143,7 +154,7 @@ class SettingDesk:
             value=value if asked in (None, in_force) else f"{value} → {format.setting(name, asked)}",
             lower=None if asked is not None else self._neighbour(name, up=False),
             higher=None if asked is not None else self._neighbour(name, up=True),
-            keys=SETTING_KEYS[name].shown,
+            keys=SETTING_KEYS[name].shown if self._turns else "",
             by_arrows=not SETTING_KEYS[name].up,
             pending=asked is not None,
             fresh=self._feed.elapsed_s - self._changed_s.get(name, -FRESH_S) < FRESH_S,
@@ -151,7 +162,7 @@ class SettingDesk:
 
     def _neighbour(self, name: str, *, up: bool) -> str | None:
         rule = ladder.rule(name)
-        if isinstance(rule, Choice) and rule.wraps:
+        if not self._turns or (isinstance(rule, Choice) and rule.wraps):
             return None
         try:
             value = rule.step(name, self._feed.settings.value(name), up, self._feed.context)

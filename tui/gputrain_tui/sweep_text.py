@@ -17,6 +17,8 @@ MISSING = {"out_of_memory": "missing", "failed": "failed", "timed_out": "timed o
 """What stands for a time that there is none of; a point out of memory is missing, as published."""
 PASSES = {"forward": "forward", "training": "forward+backward"}
 """What is measured, as published tables call it."""
+OF_THE_STEP = "samples/s by the whole step"
+"""What a point's rate is of; its `ms` and `ms/sample` are of `PASSES` alone."""
 _NAMED = ("device", "batch_size", "model_size", "passes")
 """Settings that the tables have places for."""
 FEWEST_TO_PLOT = 3
@@ -90,9 +92,9 @@ def by_batch_size(sweep: SweepFile) -> Iterator[str]:
         if len(family) < 2:
             continue
         first = family[0]
-        head = f"{net_of(first)} on {first.settings.device}, {PASSES[first.passes]}"
+        head = f"{net_of(first)} on {first.settings.device}, {PASSES[first.passes]}; {OF_THE_STEP}"
         rows = [
-            ("batch", "ms", "IQR", "ms/sample", "samples/s", "whole step ms", "peak memory"),
+            ("batch", "ms", "IQR", "ms/sample", "whole step ms", "samples/s", "peak memory"),
             *(_batch_row(each) for each in family),
         ]
         lines = [head, *table(rows, left=())]
@@ -147,7 +149,14 @@ def csv_rows(sweep: SweepFile) -> Iterator[list[object]]:
     """The head, then one row for each point."""
     settings = list(Settings.__struct_fields__)
     figures = ("forward_ms", "forward_backward_ms", "step_ms")
-    single = ("samples_per_s", "ms_per_sample", "peak_memory_bytes", "flops_per_s", "share_of_ceiling")
+    single = (
+        "samples_per_s",
+        "ms_per_sample",
+        "peak_memory_bytes",
+        "flops_per_s",
+        "share_of_ceiling",
+        "ceiling_noisy",
+    )
     telemetry = sorted({name for each in sweep.points for name in each.telemetry or {}})
     parts = ("median", "iqr", "min", "max")
     measured = [f"{figure}_{part}" for figure in figures for part in parts]
@@ -239,8 +248,8 @@ def _batch_row(each: PointResult) -> tuple[str, ...]:
         cell(each),
         f"{each.ms.iqr / each.ms.median * 100:.1f} %",
         format.significant(each.ms.median / samples),
-        format.count(each.samples_per_s),
         ms_text(each.step_ms),
+        format.count(each.samples_per_s),
         format.memory(each.peak_memory_bytes),
     )
 

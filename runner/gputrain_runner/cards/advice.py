@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .roofline import Forecast
+from .roofline import GRAPH_LAUNCH_US, LAUNCH_US, PAGEABLE_SHARE, Forecast, Host
 
 _NO_GAIN = 1.15
 """Less than this is no gain to speak of: within what the model may be off."""
@@ -54,6 +54,36 @@ def sentence(after: Forecast, gain: tuple[float, float, float], before_name: str
         much = f"×{likely:.2g} ({low:.2g}–{high:.2g})"
         start = f"{name} would give about {much} over {before_name}; there {why}"
     return start + "."
+
+
+def assumed(calls: int, host: Host, execution: str, data_path: str) -> list[str]:
+    """What of the host's time on another card is assumed, each with where it comes from, in words.
+
+    Args:
+        calls: operations that a step starts.
+        host: what was measured of it.
+        execution, data_path: the settings.
+    """
+    told = []
+    if execution == "graph":
+        told.append(
+            f"{GRAPH_LAUNCH_US:.0f} µs to start a step as a whole, as one CUDA graph (what such a start "
+            "usually takes)"
+        )
+    elif host.dispatch_ms is None and host.launch_us is None:
+        low, likely, high = LAUNCH_US
+        told.append(
+            f"{likely:.0f} µs ({low:.0f}–{high:.0f}) to start each of a step's {calls:,} operations (the "
+            "usual range of a launch, by Holistic Trace Analysis)"
+        )
+    if host.data_ms is None:
+        told.append("0 ms to put a batch together (as if that took no time beside the step)")
+    if host.batch_bytes and data_path == "host":
+        told.append(
+            f"copies at {PAGEABLE_SHARE * 100:.0f} % of what the card's published link carries (usual from "
+            "pageable memory)"
+        )
+    return told
 
 
 def graph_gain(here: Forecast) -> float | None:

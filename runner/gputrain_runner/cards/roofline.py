@@ -49,8 +49,8 @@ Limit = Literal["host", "input", "arithmetic", "memory", "small kernels"]
 class Host:
     """What this host needs for a step, as far as it was measured."""
 
-    data_ms: float = 0.0
-    """To put a batch together, on the training thread."""
+    data_ms: float | None = None
+    """To put a batch together, on the training thread; None where it was not measured: taken as nothing."""
     dispatch_ms: float | None = None
     """To start the step's operations on a GPU; None where it was not measured on one."""
     launch_us: float | None = None
@@ -102,11 +102,12 @@ def forecast(
     copy = _copy_ms(host.batch_bytes, card, data_path)
     calls = sum(operation.count for operation in operations)
     likely = _dispatch_ms(calls, host, execution)
+    data = host.data_ms or 0.0
     steps = [
-        _step_ms(dispatch, device * factor, copy, host.data_ms, data_path)
+        _step_ms(dispatch, device * factor, copy, data, data_path)
         for dispatch, factor in zip(likely, (1 / spread, 1.0, spread), strict=True)
     ]
-    host_ms = _host_ms(likely[1], copy, host.data_ms, data_path)
+    host_ms = _host_ms(likely[1], copy, data, data_path)
     least = max(kernels, key=lambda name: kernels[name])
     limit: Limit = least
     if host_ms > device + copy:
@@ -120,7 +121,7 @@ def forecast(
         device_ms=device,
         copy_ms=copy,
         limited_by=limit,
-        graph_ms=_step_ms(graph, device, copy, host.data_ms, data_path),
+        graph_ms=_step_ms(graph, device, copy, data, data_path),
     )
 
 

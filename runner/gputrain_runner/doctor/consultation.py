@@ -11,12 +11,16 @@ from ..ceilings import Probe
 from ..timeline import Host
 from .driver_watch import DriverWatch
 from .examination import Examination
-from .facts import Facts
+from .facts import Facts, LoadedTorch
 from .host import look_at_host
 from .registry import examine
 from .surroundings import look_around, look_closer
 from .torch_build import read_build
 from .torch_loaded import load_torch as load
+
+
+class NoDeviceError(ValueError):
+    """A device to be probed is not there; the text is one line that names it and those there are."""
 
 
 def consult(
@@ -35,6 +39,9 @@ def consult(
         probe: measure the devices' ceilings, and look at the GPUs under that load.
         devices: what to probe, as PyTorch names it; None: all.
         on_progress: is told what the probe is about, in a line each.
+
+    Raises:
+        NoDeviceError: PyTorch cannot use one of `devices`.
     """
     watch = DriverWatch()
     watch.start()
@@ -44,6 +51,7 @@ def consult(
     # Where the driver hangs, so would PyTorch.
     if answers and load_torch and torch.installed:
         torch = replace(torch, loaded=load())
+        _check_devices(devices or (), torch.loaded)
     if answers and probe:
         ceilings, failure = _measured(watch, devices, on_progress)
     elif probe:
@@ -53,6 +61,16 @@ def consult(
         around = look_closer(around)
     facts = Facts(host, around, driver, torch, ceilings, failure)
     return structs.replace(examine(facts), host=_with_software(facts))
+
+
+def _check_devices(devices: Sequence[str], loaded: LoadedTorch | None) -> None:
+    if loaded is None or loaded.error is not None:
+        return
+    there = [*(f"cuda:{number}" for number in range(len(loaded.devices))), "cpu"]
+    for device in devices:
+        if device not in there:
+            because = f"; {loaded.absence}" if loaded.absence else ""
+            raise NoDeviceError(f"found {device!r}, allowed: {', '.join(there)}{because}")
 
 
 def _with_software(facts: Facts) -> Host:

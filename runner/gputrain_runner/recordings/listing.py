@@ -12,10 +12,13 @@ from msgspec import Struct
 from ..settings import Settings
 from ..timeline import Effect, Summary
 from .index import opening
+from .reader import is_fresh
 
 _HEAD_BYTES = 1 << 16
 _TAIL_BYTES = 1 << 16
 _SUMMARY = re.compile(rb'\n "summary": ')
+_WHOLE = re.compile(rb"\}\s*\Z")
+"""How a document ends that was not cut off; the recorder closes it with every entry."""
 _EFFECT = b'{"kind":"effect"'
 _effect: msgspec.json.Decoder[Effect] = msgspec.json.Decoder(Effect)
 
@@ -27,12 +30,17 @@ class Recorded(Struct, frozen=True, kw_only=True):
     preset: str | None
     device: str | None
     """The device's name, or as PyTorch calls it."""
+    torch_device: str | None
+    """As PyTorch calls it."""
     started_at: str | None
     seconds: float | None
-    """Null while it goes on, and where it was cut off."""
+    """Null while it goes on, and where it has no end."""
     samples_per_s: float | None
     """The best rate: of the last settings, or of either side of a change."""
     ended: str | None
+    being_written: bool = False
+    """It is whole so far and somebody wrote to it a moment ago; without that and without an end its writer
+    was killed."""
     problem: str | None = None
     """Why it cannot be read."""
 
@@ -70,7 +78,8 @@ def about(path: Path) -> Recorded:
                 return _unknown(path, "no recording")
             known = msgspec.json.decode(head[:begin] + b"]}", type=_Head)
             file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-            summary = _summary(file.read())
+            tail = file.read()
+            summary = _summary(tail)
             file.seek(begin)
             rates = [rate for line in file if _EFFECT in line[:32] for rate in _rates(line)]
     except (OSError, msgspec.DecodeError) as error:
@@ -87,10 +96,12 @@ def about(path: Path) -> Recorded:
         path=str(path),
         preset=str(known.session.preset.get("name")),
         device=name or device,
+        torch_device=device,
         started_at=known.session.started_at,
         seconds=None if summary is None else summary.seconds,
         samples_per_s=max(rates, default=None),
         ended=None if summary is None else summary.ended,
+        being_written=summary is None and _WHOLE.search(tail) is not None and is_fresh(path),
     )
 
 
@@ -124,6 +135,7 @@ def _unknown(path: Path, problem: str) -> Recorded:
         path=str(path),
         preset=None,
         device=None,
+        torch_device=None,
         started_at=None,
         seconds=None,
         samples_per_s=None,

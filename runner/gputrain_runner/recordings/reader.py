@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +14,8 @@ from ..ceilings import Probe
 from ..timeline import Device, Entry, Header, Host, SessionInfo, Summary
 from .index import KINDS, Index, opening
 
+FRESH_S = 5.0
+"""What was last written to longer ago is written to no more."""
 _LINE_LIMIT = 1 << 24
 _HEAD_BYTES = 1 << 20
 _entry: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Entry)
@@ -232,6 +235,11 @@ class RecordingFile:
         return self._read(max(0, self._size - 64), 64)
 
 
+def is_fresh(path: Path) -> bool:
+    """Whether somebody wrote to the file a moment ago: a session writes at least once a second."""
+    return time.time() - path.stat().st_mtime < FRESH_S
+
+
 def _open(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
@@ -246,7 +254,7 @@ def _open(path: Path) -> BinaryIO:
 def _check_schema(path: Path, document: Any) -> None:
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != "gputrain-session":
-        found = f"its schema is {schema!r}" if schema else "it has no schema"
+        found = "it is a sweep" if schema == "gputrain-sweep" else "it is JSON of another program"
         raise UnreadableError(f"{path} is no recording of a session: {found}")
     version = document.get("version")
     if version != 1:

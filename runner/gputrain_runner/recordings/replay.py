@@ -14,7 +14,7 @@ from gputrain_presets import Preset, PresetError, load
 from ..feed import Control, Feed, Refused, State, Timeline
 from ..settings import Context, Settings, Value
 from ..timeline import Change, Effect, Entry, Header, Message, Sample
-from .reader import RecordingFile, UnreadableError
+from .reader import RecordingFile, UnreadableError, is_fresh
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 MOST_SAMPLES = 4800
@@ -280,13 +280,8 @@ def open_replay(path: Path, *, follow: bool | None = None) -> Replay:
         UnreadableError: the file is no recording.
     """
     recording = RecordingFile(path)
-    growing = recording.summary is None and recording.damage is None and _is_fresh(path)
+    growing = recording.summary is None and recording.damage is None and is_fresh(path)
     return Replay(recording, follow=growing if follow is None else follow)
-
-
-def _is_fresh(path: Path) -> bool:
-    """Whether somebody wrote to it a moment ago: a session writes at least once a second."""
-    return time.time() - path.stat().st_mtime < 5.0
 
 
 def _preset(recording: RecordingFile) -> Preset:

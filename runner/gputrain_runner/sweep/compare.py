@@ -25,10 +25,10 @@ class PointRow(Struct, frozen=True, kw_only=True):
     a_outcome: Outcome
     b_outcome: Outcome
     a_ms: float | None
-    """The median of what was asked for, forward or forward and backward."""
+    """The median step, all of it: data, copy and optimizer too, as in the rates."""
     b_ms: float | None
     a: Series | None
-    """samples/s, step by step."""
+    """samples/s of whole steps, one by one, as in a sweep's `samples_per_s`."""
     b: Series | None
     ratio: Ratio | None
     """Of samples/s, B over A."""
@@ -138,12 +138,16 @@ def _row(a: PointResult, b: PointResult) -> PointRow:
         settings=a.settings,
         a_outcome=a.outcome,
         b_outcome=b.outcome,
-        a_ms=None if a.ms is None else a.ms.median,
-        b_ms=None if b.ms is None else b.ms.median,
+        a_ms=_step_ms(a),
+        b_ms=_step_ms(b),
         a=series(one),
         b=series(other),
         ratio=ratio(one, other),
     )
+
+
+def _step_ms(point: PointResult) -> float | None:
+    return None if point.outcome != "ok" or point.step_ms is None else point.step_ms.median
 
 
 def _rates(point: PointResult) -> list[float]:

@@ -109,6 +109,7 @@ def _with_figures(
         peak_memory_bytes=max(peaks, default=None),
         flops_per_s=flops,
         share_of_ceiling=share_of_ceiling(flops, settings.precision, ceilings),
+        ceiling_noisy=ceilings is not None and ceilings.noisy,
         noisy=asked.iqr > NOISY * asked.median,
         telemetry=_joined(None if before is None else before.telemetry, means, rounds),
         actual=timed.settings,

@@ -20,6 +20,8 @@ Outcome = Literal["ok", "out_of_memory", "failed", "timed_out"]
 NOISY = 0.10
 """An interquartile range beyond this share of the median: something else used the machine."""
 SCHEMA: Final = "gputrain-sweep"
+RECORDING: Final = "gputrain-session"
+"""What a recording of a session says of itself, which is no sweep."""
 
 
 class Ms(Struct, frozen=True, kw_only=True):
@@ -68,6 +70,8 @@ class PointResult(Struct, frozen=True, kw_only=True):
     flops_per_s: float | None = None
     share_of_ceiling: float | None = None
     """Of the matrix-product rate that the probe measured on this device; null without a probe."""
+    ceiling_noisy: bool = False
+    """That probe's figures were not to be trusted: the share is about so much."""
     noisy: bool = False
     telemetry: dict[str, float] | None = None
     """Means over the time of its steps: utilisation, clocks, power and the like; what was not known is
@@ -175,25 +179,30 @@ def load(path: Path) -> SweepFile:
     except OSError as error:
         raise SweepFileError(f"{path}: {error.strerror}") from None
     try:
-        found = msgspec.json.decode(content, type=_Schema)
-        if found.schema != SCHEMA:
-            raise SweepFileError(f"{path} is no sweep: its schema is {found.schema!r}")
-        if found.version != 1:
-            text = f"its version is {found.version}, this program reads 1: update gputrain-tui"
+        plain = msgspec.json.decode(content)
+        schema, version = (plain.get(name) if isinstance(plain, dict) else None for name in _NAMES)
+        if schema != SCHEMA:
+            raise SweepFileError(f"{path} is no sweep: {_what_it_is(schema)}; {_WHAT_TO_DO}")
+        if version != 1:
+            text = f"its version is {version}, this program reads 1: update gputrain-tui"
             raise SweepFileError(f"{path}: {text}")
-        return msgspec.json.decode(content, type=SweepFile)
+        return msgspec.convert(plain, SweepFile)
     except msgspec.ValidationError as error:
-        raise SweepFileError(f"{path}: it is damaged, or no sweep: {error}") from None
+        raise SweepFileError(f"{path}: it is damaged, or no sweep: {error}; {_WHAT_TO_DO}") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise SweepFileError(f"{path} is no sweep: it is not JSON, or cut off") from None
+        raise SweepFileError(f"{path} is no sweep: it is not JSON, or cut off; {_WHAT_TO_DO}") from None
+
+
+_NAMES = ("schema", "version")
+_WHAT_TO_DO = "name a file that `gputrain-tui sweep` wrote"
+
+
+def _what_it_is(schema: object) -> str:
+    """What a file of another kind is: another one of ours, or foreign."""
+    return "it is a session's recording" if schema == RECORDING else "it is JSON of another program"
 
 
 def _readable(sweep: SweepFile) -> bytes:
     """Indented JSON, each list of numbers on one line."""
     text = msgspec.json.format(msgspec.json.encode(sweep), indent=1)
     return re.sub(rb"\[[\d\s.,eE+-]+\]", lambda found: b" ".join(found[0].split()), text) + b"\n"
-
-
-class _Schema(Struct, frozen=True):
-    schema: str | None = None
-    version: int | None = None

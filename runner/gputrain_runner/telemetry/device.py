@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..hardware import Gpu, GpuDetail
+from ..hardware_words import words
 from .driver import LOST, RESET_REQUIRED, Driver, DriverError, Kind
 from .metrics import METRICS
 from .pace import Pace
@@ -104,8 +105,8 @@ class Device:
         """What is wrong with it, in one line."""
         if self._gone is not None:
             return self._gone
-        denied = [metric.name for metric in self._denied()]
-        return f"GPU {self.index}: no permission to read {', '.join(denied)}" if denied else None
+        denied = [name for metric in self._denied() for name in metric.fields]
+        return f"GPU {self.index}: no permission to read {words(denied, most=6)}" if denied else None
 
     def focus(self, focused: bool) -> None:
         """From now on ask at the full rate, or for an overview."""

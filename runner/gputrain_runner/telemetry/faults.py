@@ -63,14 +63,16 @@ class XidEvents:
         self._driver: Driver = question.driver
         self._set: Any = question.driver.call("nvmlEventSetCreate")
         self._seen: list[int] = []
+        self._garbled = False
+        """Whether there were errors whose numbers could not be read."""
         try:
             question.driver.call("nvmlDeviceRegisterEvents", question.handle, _XID, self._set)
         except DriverError:
             self.close()
             raise
 
-    def newest(self) -> list[int]:
-        """The last ones, the newest last; does not wait for more."""
+    def newest(self) -> list[int] | None:
+        """The last ones, the newest last; does not wait for more. None where none could be read."""
         for _ in range(_KEPT):
             try:
                 event = self._driver.call("nvmlEventSetWait_v2", self._set, 0)
@@ -78,10 +80,14 @@ class XidEvents:
                 if error.code != _TIMEOUT:
                     raise
                 break
-            if int(event.eventType) & _XID and 0 < int(event.eventData) < _HIGHEST_XID:
+            if not int(event.eventType) & _XID:
+                continue
+            if 0 < int(event.eventData) < _HIGHEST_XID:
                 self._seen.append(int(event.eventData))
+            else:
+                self._garbled = True
         del self._seen[:-_KEPT]
-        return list(self._seen)
+        return list(self._seen) if self._seen or not self._garbled else None
 
     def close(self) -> None:
         """Give the driver its memory back."""

@@ -42,7 +42,10 @@ def _rows(question: Question, function: str) -> Iterable[Any]:
 
 
 def _told(rows: Iterable[Any], question: Question) -> Values:
-    """The processes, and what ours and the others' memory comes to; None where a row is not known."""
+    """The processes, and what ours and the others' memory comes to; None where a row cannot be read.
+
+    Those of the other rows are told still, but where there are none, that is not known to be all.
+    """
     total = question.known.get("memory_total_bytes") or _MOST_BYTES
     names: dict[int, str | None] = question.notes.setdefault("names", {})
     found: dict[int, int | None] = {}
@@ -64,7 +67,7 @@ def _told(rows: Iterable[Any], question: Question) -> Values:
         for pid, used in sorted(found.items())
     ]
     return {
-        "processes": processes,
+        "processes": processes if processes or whole else None,
         "memory_ours_bytes": _sum(processes, True) if whole else None,
         "memory_others_bytes": _sum(processes, False) if whole else None,
     }

@@ -39,26 +39,34 @@ def from_counters(question: Question) -> Values:
     notes["before"] = (now_s, counts)
     if before is None:
         return dict.fromkeys(FIELDS)
-    return _since(before, now_s, counts, notes.setdefault("seconds", {}))
+    seconds: dict[str, float] = notes.setdefault("seconds", {})
+    shares, whole = _since(before, now_s, counts, seconds)
+    notes["holes"] = notes.get("holes", False) or not whole
+    # Those that can be read are told still, but where there are none, that is not known to be all.
+    return {
+        "throttled": shares if shares or whole else None,
+        "throttled_s": {reason: round(total_s, 3) for reason, total_s in seconds.items()}
+        if seconds or not notes["holes"]
+        else None,
+    }
 
 
 def _since(
     before: tuple[float, dict[str, int]], now_s: float, counts: dict[str, int], seconds: dict[str, float]
-) -> Values:
-    """Shares since `before`; their seconds are added to `seconds`."""
+) -> tuple[dict[str, float], bool]:
+    """Shares since `before`, and whether all could be read; their seconds are added to `seconds`."""
     elapsed_s = now_s - before[0]
     shares: dict[str, float] = {}
+    whole = True
     for reason, count in counts.items():
         held_s = (count - before[1].get(reason, count)) / _NS
         # One that went down was reset; one that ran faster than time counts something else.
-        if elapsed_s <= 0 or not 0 < held_s <= 2 * elapsed_s + 1:
-            continue
-        shares[reason] = round(min(1.0, held_s / elapsed_s), 4)
-        seconds[reason] = seconds.get(reason, 0.0) + held_s
-    return {
-        "throttled": shares,
-        "throttled_s": {reason: round(total_s, 3) for reason, total_s in seconds.items()},
-    }
+        if elapsed_s <= 0 or not 0 <= held_s <= 2 * elapsed_s + 1:
+            whole = False
+        elif held_s > 0:
+            shares[reason] = round(min(1.0, held_s / elapsed_s), 4)
+            seconds[reason] = seconds.get(reason, 0.0) + held_s
+    return shares, whole
 
 
 def _worst(errors: list[DriverError]) -> DriverError:

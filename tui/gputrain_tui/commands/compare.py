@@ -16,10 +16,10 @@ from gputrain_runner.report.kinds import kind_of
 from gputrain_runner.settings import RULES
 
 from .. import format
-from ..quantities import judgement, quantity
-from .comparing import differences
+from ..quantities import quantity
+from .comparing import differences, head, ratio_cells, shorter
 from .parsing import Parser, UsageError, number_above_zero
-from .table import table
+from .table import columns, first_fitting, stacked, table, told
 
 EXAMPLES = """\
 examples:
@@ -74,16 +74,19 @@ def _sweeps(options: argparse.Namespace, a: Path, b: Path) -> int:
     return _judge(options, *compare_sweeps.gate(found, options.fail_below))
 
 
-def _show(options: argparse.Namespace, found: _Found, text: Callable[[_Found], str]) -> None:
+def _show(options: argparse.Namespace, found: _Found, text: Callable[[_Found, int | None], str]) -> None:
     if options.json:
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
     else:
-        print(text(found))
+        print(text(found, columns()))
 
 
 def _judge(options: argparse.Namespace, passed: bool, line: str) -> int:
     """Say how the gate was passed, beside what is read by programs; the exit code."""
-    print(line, file=sys.stderr if options.json else sys.stdout)
+    if options.json:
+        print(line, file=sys.stderr)
+    else:
+        print("\n".join(told(line, columns())))
     return 0 if passed else 1
 
 
@@ -99,12 +102,11 @@ def _gate(found: Comparison, least: float) -> tuple[bool, str]:
     )
 
 
-def as_text(found: Comparison) -> str:
-    """The comparison for people."""
-    lines = [f"A  {found.a}", f"B  {found.b}", ""]
-    lines += [f"note: {warning}" for warning in found.warnings]
-    lines += differences("settings", found.settings, lambda name: RULES[name].label)
-    lines += differences("machine", found.machine, str)
+def as_text(found: Comparison, width: int | None = None) -> str:
+    """The comparison for people, in at most `width` cells where that is given."""
+    lines = head(found.a, found.b, found.warnings, width)
+    lines += differences("settings", found.settings, lambda name: RULES[name].label, width)
+    lines += differences("machine", found.machine, str, width)
     rows: list[tuple[str, ...]] = [("", "A", "B", "B / A", "(19 of 20)", "")]
     group = ""
     for row in found.rows:
@@ -112,19 +114,27 @@ def as_text(found: Comparison) -> str:
             group = row.group
             rows.append((group, "", "", "", "", ""))
         rows.append(_row(row))
-    return "\n".join([*lines, *table(rows, left=(0, 5))])
+    short = shorter(rows)
+    layouts = [
+        *(
+            table(rows, left=(0, 5), gap=2),
+            table(short, left=(0, 5), gap=2),
+            table(short, left=(0, 5), gap=1),
+        ),
+        stacked(short, left=(5,)),
+    ]
+    return "\n".join([*lines, *first_fitting(layouts, width)])
 
 
 def _row(row: Row) -> tuple[str, ...]:
-    told = row.ratio
-    between = "" if told is None else f"({told.low:.3f}–{told.high:.3f})"
+    ratio, between, judged = ratio_cells(row.ratio)
     return (
         f"  {row.name}",
         quantity(row.a, row.unit),
         quantity(row.b, row.unit),
-        format.UNKNOWN if told is None else f"×{told.ratio:.3f}",
+        ratio or format.UNKNOWN,
         between,
-        judgement(told),
+        judged,
     )
 
 

@@ -11,10 +11,9 @@ from gputrain_runner.sweep.compare import PointRow, SweepComparison, compare
 from gputrain_runner.sweep.result import PointResult, SweepFileError, load
 
 from .. import format, sweep_text
-from ..quantities import judgement
-from .comparing import differences
+from .comparing import differences, head, ratio_cells, shorter
 from .parsing import UsageError
-from .table import table
+from .table import first_fitting, stacked, table, told
 
 
 def compared(a: Path, b: Path, anyway: bool) -> SweepComparison:
@@ -47,45 +46,49 @@ def gate(found: SweepComparison, least: float) -> tuple[bool, str]:
     return passed, f"{word}: at worst, {_label(worst)}, samples/s is ×{rate.ratio:.3f} {between}, {asked}"
 
 
-def as_text(found: SweepComparison) -> str:
-    """The comparison for people."""
-    lines = [f"A  {found.a}", f"B  {found.b}", ""]
-    lines += [f"note: {warning}" for warning in found.warnings]
-    lines += differences("settings", found.settings, lambda name: RULES[name].label)
-    lines += differences("measuring", found.measuring, str)
-    lines += differences("machine", found.machine, str)
-    head = ("", "A, ms", "B, ms", "A, samples/s", "B, samples/s", "B / A", "(19 of 20)", "")
-    lines += table([head, *map(_row, found.rows)], left=(0, 7))
-    lines += _alone("A", found.only_a) + _alone("B", found.only_b)
+def as_text(found: SweepComparison, width: int | None = None) -> str:
+    """The comparison for people, in at most `width` cells where that is given."""
+    lines = head(found.a, found.b, found.warnings, width)
+    lines += differences("settings", found.settings, lambda name: RULES[name].label, width)
+    lines += differences("measuring", found.measuring, str, width)
+    lines += differences("machine", found.machine, str, width)
+    heads = ("", "A, step ms", "B, step ms", "A, samples/s", "B, samples/s", "B / A", "(19 of 20)", "")
+    rows = [heads, *map(_row, found.rows)]
+    short = shorter(rows)
+    few = [(*row[:3], *row[5:]) for row in short]
+    few[0] = (*few[0][:3], "rate B / A", *few[0][4:])
+    layouts = [
+        *(table(rows, left=(0, 7)), table(short, left=(0, 7)), table(few, left=(0, 5))),
+        stacked(few, left=(5,)),
+    ]
+    lines += first_fitting(layouts, width)
+    lines += _alone("A", found.only_a, width) + _alone("B", found.only_b, width)
     return "\n".join(lines)
 
 
 def _row(row: PointRow) -> tuple[str, ...]:
-    told = row.ratio
     return (
         _label(row),
         _ms(row.a_ms, row.a_outcome),
         _ms(row.b_ms, row.b_outcome),
         "" if row.a is None else format.count(row.a.median),
         "" if row.b is None else format.count(row.b.median),
-        "" if told is None else f"×{told.ratio:.3f}",
-        "" if told is None else f"({told.low:.3f}–{told.high:.3f})",
-        judgement(told),
+        *ratio_cells(row.ratio),
     )
 
 
 def _ms(ms: float | None, outcome: str) -> str:
-    return sweep_text.MISSING[outcome] if ms is None else sweep_text.plain_ms(ms)
+    return sweep_text.MISSING.get(outcome, format.UNKNOWN) if ms is None else sweep_text.plain_ms(ms)
 
 
 def _label(row: PointRow) -> str:
     return sweep_text.label(row)
 
 
-def _alone(side: str, points: Sequence[PointResult]) -> list[str]:
+def _alone(side: str, points: Sequence[PointResult], width: int | None) -> list[str]:
     """Points that the other has not, a few of them by name."""
     if not points:
         return []
     named = "; ".join(sweep_text.label(point) for point in points[:3])
     more = f" and {len(points) - 3:,} more" if len(points) > 3 else ""
-    return ["", f"in {side} alone: {named}{more}"]
+    return ["", *told(f"in {side} alone: {named}{more}", width, indent=2)]

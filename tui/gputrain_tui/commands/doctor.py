@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from gputrain_runner.doctor import Examination
 
+from .options import device_called
 from .parsing import Parser, UsageError
 
 EXAMPLES = """\
@@ -28,14 +29,18 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().read(arguments)
     if options.device and not options.probe:
         raise UsageError("--device: names what --probe measures; add --probe")
-    from gputrain_runner.doctor.consultation import consult
+    devices = list(dict.fromkeys(device_called("--device", text) for text in options.device or ()))
+    from gputrain_runner.doctor.consultation import NoDeviceError, consult
 
-    found = consult(
-        load_torch=options.torch or options.probe,
-        probe=options.probe,
-        devices=options.device or None,
-        on_progress=_progress,
-    )
+    try:
+        found = consult(
+            load_torch=options.torch or options.probe,
+            probe=options.probe,
+            devices=devices or None,
+            on_progress=_progress,
+        )
+    except NoDeviceError as error:
+        raise UsageError(f"--device: {error}") from None
     print(_json(found) if options.json else _text(found))
     return 1 if found.problems else 0
 

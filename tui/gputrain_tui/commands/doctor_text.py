@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from gputrain_runner.ceilings import Ceilings, Figure
+from gputrain_runner.ceilings import Ceilings, Figure, about
 from gputrain_runner.doctor import Check, Examination
 
 from .. import format
@@ -104,27 +104,28 @@ def _ceilings(device: str, ceilings: Ceilings, width: int, paint: Paint) -> Iter
 
 
 def _rows(ceilings: Ceilings) -> Iterator[_Row]:
+    hedge = about(ceilings)
     for precision, figure in ceilings.matmul_flops_per_s.items():
-        yield _row(f"matrix product, {precision}", figure, format.flops_rate)
+        yield _row(f"matrix product, {precision}", figure, format.flops_rate, hedge)
     for threads, figure in ceilings.matmul_threads_flops_per_s.items():
         what = "1 thread" if threads == "1" else f"{threads} threads"
-        yield _row(f"matrix product, fp32, {what}", figure, format.flops_rate)
+        yield _row(f"product, fp32, {what}", figure, format.flops_rate, hedge)
     for label, field in _RATES:
         rate: Figure | None = getattr(ceilings, field)
         if rate is not None:
-            yield _row(label, rate, format.data_rate)
+            yield _row(label, rate, format.data_rate, hedge)
     launch = "one operation (dispatch)" if ceilings.device == "cpu" else "one launch"
     if ceilings.launch_us is not None:
-        yield _row(launch, ceilings.launch_us, _microseconds)
+        yield _row(launch, ceilings.launch_us, _microseconds, hedge)
     if ceilings.graph_launch_us is not None:
-        yield _row("one launch in a CUDA graph", ceilings.graph_launch_us, _microseconds)
+        yield _row("one launch in a CUDA graph", ceilings.graph_launch_us, _microseconds, hedge)
 
 
-def _row(label: str, figure: Figure, in_unit: Callable[[float], str]) -> _Row:
+def _row(label: str, figure: Figure, in_unit: Callable[[float], str], hedge: str) -> _Row:
     low, high = in_unit(figure.q25), in_unit(figure.q75)
     number, _, unit = low.partition(" ")
     low = number if high.endswith(f" {unit}") else low
-    return label, in_unit(figure.median), f"{low} – {high}", str(figure.repeats)
+    return label, f"{hedge}{in_unit(figure.median)}", f"{low} – {high}", str(figure.repeats)
 
 
 def _microseconds(value_us: float) -> str:

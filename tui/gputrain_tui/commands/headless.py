@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -17,8 +18,10 @@ from gputrain_runner.recorder import RecordingError
 from gputrain_runner.session import Session
 from gputrain_runner.settings import SettingError
 from gputrain_runner.telemetry import Telemetry
-from gputrain_runner.timeline import Sample, Summary
+from gputrain_runner.timeline import Change, Sample, Summary
 
+from .. import format
+from . import scheduled
 from .interruption import Interruption
 from .narration import Narrator
 from .parsing import RunError, UsageError
@@ -48,12 +51,13 @@ def run(plan: Plan) -> int:
             session = _session(plan, record, worker, telemetry)
             telemetry.start()
             session.start()
-            summary = _follow(session, plan, record, interruption)
+            summary, changes = _follow(session, plan, record, interruption)
         finally:
             worker.stop(grace_s=0)
             telemetry.stop()
         # Here, so that a second ctrl+c does not take the result away.
-        return _tell(session, summary, plan, record, interruption)
+        code = _tell(session, summary, plan, record, interruption)
+        return _tell_changes(changes, plan, summary, code)
 
 
 def _record_path(plan: Plan) -> Path | None:
@@ -84,8 +88,10 @@ def _session(plan: Plan, record: Path | None, worker: WorkerProcess, telemetry: 
         raise UsageError(str(error)) from None
 
 
-def _follow(session: Session, plan: Plan, record: Path | None, interruption: Interruption) -> Summary:
-    """Show the session until it has ended, by itself or by a signal, and end it."""
+def _follow(
+    session: Session, plan: Plan, record: Path | None, interruption: Interruption
+) -> tuple[Summary, list[Change]]:
+    """Show the session until it has ended, by itself or by a signal, and end it; the changes tried."""
     limit = Limit(steps=plan.steps, seconds=plan.seconds, epochs=plan.epochs)
     progress = progress_for(sys.stderr, limit, plan.preset.name)
     interruption.on_kill(progress.close)
@@ -101,7 +107,7 @@ def _follow(session: Session, plan: Plan, record: Path | None, interruption: Int
         reader.pull()
         summary = session.stop("finished" if interruption.signal is None else "interrupted")
         reader.pull()
-        return summary
+        return summary, reader.changes
     except BaseException:
         session.stop("failed")
         raise
@@ -118,6 +124,8 @@ class _Reader:
         self._tracker = tracker
         self._narrator = Narrator()
         self._position = 0
+        self.changes: list[Change] = []
+        """Every change that was tried so far."""
         self._data_told = False
 
     def pull(self) -> None:
@@ -129,7 +137,9 @@ class _Reader:
         for line in self._narrator.lines(first, entries, told_last=self._session.reason):
             self._progress.line(line)
         for entry in entries:
-            if isinstance(entry, Sample):
+            if isinstance(entry, Change):
+                self.changes.append(entry)
+            elif isinstance(entry, Sample):
                 self._tracker.take(entry, self._session.context.training_samples)
         self._progress.show(self._tracker.position, self._session)
 
@@ -155,9 +165,31 @@ def _tell(
         print(result_text(summary, plan.preset, record))
     if summary.ended == "failed":
         raise RunError(_reason(session, summary))
+    if interruption.signal is not None and not summary.steps:
+        _say(f"interrupted after {format.elapsed(summary.seconds)}, before the first step")
     if record is not None and not _is_complete(record):
         raise RunError(f"{record}: the recording is incomplete")
     return 0 if interruption.signal is None else interruption.exit_code
+
+
+def _tell_changes(changes: list[Change], plan: Plan, summary: Summary, code: int) -> int:
+    """What became of `--at`, where not all was as asked for; the exit code."""
+    unreached = scheduled.unreached(changes, plan.scheduled, summary.steps)
+    if unreached is not None:
+        _say(unreached)
+    failed = scheduled.failed(changes, plan.scheduled)
+    if failed is None:
+        return code
+    if code == 0:
+        raise RunError(failed)
+    _say(failed)
+    return code
+
+
+def _say(line: str) -> None:
+    """A line on stderr; nobody need be there to read it."""
+    with contextlib.suppress(OSError, AttributeError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def _is_complete(record: Path) -> bool:

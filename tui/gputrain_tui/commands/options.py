@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from msgspec import structs
 
 from gputrain_presets import Preset, PresetError, load
 from gputrain_runner import settings
+from gputrain_runner.options import canonical_device
 from gputrain_runner.settings import Context, SettingError, Value
 
 from .parsing import Parser, UsageError, assignment
@@ -90,6 +92,18 @@ def setting_value(option: str, name: str, text: str, preset: Preset) -> Value:
         return settings.parse(name, text, Context(preset, devices=()))
     except SettingError as error:
         raise UsageError(f"{option}: {str(error).removeprefix(f'{name}: ')}") from None
+
+
+def device_called(option: str, text: str, also: str = "") -> str:
+    """The device of that name, as far as it can be told before PyTorch is loaded.
+
+    `also` ends what is allowed.
+    """
+    rule = settings.RULES["device"]
+    assert isinstance(rule, settings.Choice)
+    if not re.fullmatch(rule.free_form, text):
+        raise UsageError(f"{option}: found {text!r}, allowed: {rule.free_form_words}{also}")
+    return canonical_device(text)
 
 
 def preset_called(name_or_path: str) -> Preset:

@@ -12,7 +12,7 @@ from gputrain_presets import Preset, PresetError, load, names
 from gputrain_presets.starting_files import OWN, write
 from gputrain_presets.user_data import FilesData
 
-from .. import format
+from .. import format, preset_text
 from .parsing import Parser, UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def _print_table(presets: Sequence[Preset]) -> None:
     console.print("\n* the size it starts with, whose parameters are given")
     for preset in presets:
         if preset.other_sizes is not None:
-            console.print(f"sizes of {preset.name} may also be {preset.other_sizes}", soft_wrap=True)
+            beside = f"sizes of {preset.name} may also be {preset.other_sizes}"
+            console.print(beside, soft_wrap=not console.is_terminal)
 
 
 def _wide_table(presets: Sequence[Preset]) -> Table:
@@ -111,20 +112,20 @@ def _wide_table(presets: Sequence[Preset]) -> Table:
 
 
 def _narrow_table(presets: Sequence[Preset]) -> Table:
-    table = _table("name", "what it is, data, sizes", leading=1)
+    table = _table("name", "what it is, data, sizes", parameters="params")
     for preset in presets:
-        words = f"{preset.title}\n{_data(preset)}\n{_sizes(preset)}"
+        words = f"{preset_text.short_title(preset)}\n{_data(preset)}\n{_sizes(preset)}"
         table.add_row(preset.name, words, *_numbers(preset))
     return table
 
 
-def _table(*words: str, leading: int = 0) -> Table:
+def _table(*words: str, parameters: str = "parameters") -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), leading=leading)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for word in words:
         table.add_column(word, no_wrap=word == "name", overflow="fold")
-    for number in ("batch", "parameters"):
+    for number in ("batch", parameters):
         table.add_column(number, justify="right", no_wrap=True)
     return table
 

@@ -32,8 +32,8 @@ examples:
   gputrain-tui run ./mine.toml --device cpu --seconds 30
 
 Without --steps, --seconds or --epochs it trains until ctrl+c. Progress and
-messages go to stderr, the result to stdout. Exit codes: 0 done, 1 the run
-failed, 2 the command line or a file was wrong, 130 interrupted (the recording
+messages go to stderr, the result to stdout. Exit codes: 0 done, 1 the run or
+a change of --at failed, 2 the command line or a file was wrong, 130 interrupted (the recording
 is complete).
 """
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from gputrain_runner.paths import sessions_folder
-from gputrain_runner.recordings.listing import Recorded, recorded
+from gputrain_runner.recordings.listing import recorded
 
-from .. import format
+from .. import recording_text
 from .parsing import Parser, whole_number
-from .table import table
+from .table import columns
 
 EXAMPLES = """\
 examples:
@@ -37,28 +36,10 @@ def main(arguments: Sequence[str]) -> int:
     if not found:
         print(f"no recordings in {folder}; `c` in the app and `run --record` make them", file=sys.stderr)
         return 0
-    print(folder)
-    rows = [("started (UTC)", "preset", "device", "for", "best samples/s", "file")]
-    print("\n".join(table([*rows, *(_row(each) for each in shown)], left=(0, 1, 2, 5))))
+    print("\n".join([str(folder), *recording_text.listed(shown, columns())]))
     if len(shown) < len(found):
         print(f"and {len(found) - len(shown)} older; --all lists them", file=sys.stderr)
     return 0
-
-
-def _row(each: Recorded) -> tuple[str, ...]:
-    name = Path(each.path).name
-    if each.problem is not None:
-        return "", "", "", "", "", f"{name}: {each.problem}"
-    started = (each.started_at or "")[:19].replace("T", " ")
-    lasted = format.elapsed(each.seconds) if each.seconds is not None else "no end"
-    return (
-        started,
-        each.preset or "",
-        (each.device or "")[:28],
-        lasted,
-        format.count(each.samples_per_s),
-        name,
-    )
 
 
 def _parser() -> Parser:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
 
 from gputrain_presets import Preset
-from gputrain_runner.options import AUTO, canonical_device
+from gputrain_runner.options import AUTO
 from gputrain_runner.settings import RULES, Choice, Context, SettingError, Value, applies, parse, rule
 from gputrain_runner.sweep.plan import Chosen, Plan, plan_points
 
-from .options import preset_called, with_data
+from .options import device_called, preset_called, with_data
 from .parsing import UsageError
 
 EVERY = "all"
@@ -161,6 +160,4 @@ def _values(setting: str, text: str, preset: Preset) -> list[Value]:
 
 
 def _device(text: str) -> str:
-    if not re.fullmatch(r"cpu|cuda(:\d+)?", text):
-        raise UsageError(f"--device: found {text!r}, allowed: cpu, cuda, cuda:NUMBER, several with commas")
-    return canonical_device(text)
+    return device_called("--device", text, ", several with commas")

@@ -98,7 +98,7 @@ class _Upgrade:
         self._measured = self._measure(options.seconds) if options.seconds else None
         self._operations, self._batch_bytes = self._count()
         self._host = Host(
-            data_ms=(self._measured.data_ms or 0.0) if self._measured else 0.0,
+            data_ms=self._measured.data_ms if self._measured else None,
             dispatch_ms=self._measured.dispatch_ms if self._measured else None,
             batch_bytes=self._batch_bytes,
         )
@@ -114,6 +114,8 @@ class _Upgrade:
             return
         print(self._table(forecasts, gains))
         print()
+        if told := self._assumed():
+            print("\n  ".join([f"assumed in host ms{self._why_assumed()}:", *told]), end="\n\n")
         for each, gain in zip(forecasts, gains, strict=True):
             print(advice.sentence(each, gain, self._here.name))
         here = self._here.forecast
@@ -186,6 +188,18 @@ class _Upgrade:
         spread = 0.0 if rate is None else (rate.q75 - rate.q25) / rate.samples_per_s
         return advice.ratio(here.step_ms, after, spread)
 
+    def _assumed(self) -> list[str]:
+        calls = sum(operation.count for operation in self._operations)
+        now = self._settings
+        return advice.assumed(calls, self._host, now.execution, now.data_path)
+
+    def _why_assumed(self) -> str:
+        if self._measured is None:
+            return ", as --seconds 0 measures nothing here"
+        if self._host.dispatch_ms is None:
+            return f", as a run on {self._measured.settings.device} starts nothing on a GPU"
+        return ""
+
     def _table(self, forecasts: Sequence[Forecast], gains: Sequence[tuple[float, float, float]]) -> str:
         now = self._settings
         kind = "measured" if self._here.measured else "modelled"
@@ -215,6 +229,7 @@ class _Upgrade:
         return {
             "preset": self._preset.name,
             "settings": {name: self._settings.value(name) for name in self._settings.__struct_fields__},
+            "assumed": self._assumed(),
             "from": {"name": self._here.name, "step_ms": self._here.step_ms, "measured": self._here.measured},
             "cards": [
                 {

@@ -19,6 +19,10 @@ from .published import NOTE, published
 
 MOST_COMPARISONS = 4
 """So many batch sizes are compared in a table and a chart of their own: the largest ones."""
+_AS_PUBLISHED = (
+    "What was measured here is forward, or forward and backward, alone; the samples/s above are of whole "
+    "steps."
+)
 
 
 def sweep(page: Page, told: SweepFile, group: str, file: str, heading: str = "h1", mark: str = "") -> Html:
@@ -45,7 +49,10 @@ def sweep(page: Page, told: SweepFile, group: str, file: str, heading: str = "h1
         _heading(told, heading, mark),
         comparisons,
         *parts,
-        *(section(f"Published figures: {name}", published(own), note=NOTE) for name, own in pairs.items()),
+        *(
+            section(f"Published figures: {name}", published(own), note=f"{NOTE} {_AS_PUBLISHED}")
+            for name, own in pairs.items()
+        ),
         _problems(told),
         section(
             "Machine and command",
@@ -134,9 +141,10 @@ def _batches(told: SweepFile, family: Sequence[PointResult]) -> Html:
     """A family's table, and what the line through it says."""
     if len(family) < 2:
         return Html("")
-    head = ("batch", "ms", "IQR", "fastest–slowest", "ms a sample", "samples/s", "whole step", "peak memory")
+    head = ("batch", "ms", "IQR", "fastest–slowest", "ms a sample", "whole step", "samples/s", "peak memory")
     fit = next((each for each in told.fits if family_of(each) == family_of(family[0])), None)
     title = f"{device_name(told, family[0].settings.device)}, {PASSES[family[0].passes]}"
+    title += f"; {sweep_text.OF_THE_STEP}"
     parts = [element("h4", title), table(head, [_row(each) for each in family], left=())]
     if fit is not None:
         parts.append(element("ul", *(element("li", line) for line in sweep_text.fit_lines(fit))))
@@ -154,8 +162,8 @@ def _row(each: PointResult) -> tuple[Part, ...]:
         format.percent(each.ms.iqr / each.ms.median, 1),
         f"{format.significant(each.ms.min)}–{format.significant(each.ms.max)}",
         format.significant(each.ms.median / samples),
-        format.count(each.samples_per_s),
         format.milliseconds(None if each.step_ms is None else each.step_ms.median),
+        format.count(each.samples_per_s),
         format.memory(each.peak_memory_bytes),
     )
 

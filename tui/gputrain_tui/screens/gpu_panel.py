@@ -74,9 +74,12 @@ class GpuPanel(Panel):
 
 
 def _title(known: KnownGpu, history: History, silent: str | None, width: int) -> Line:
-    """Which GPU, and what needs no plot of its own; or that the driver says nothing."""
+    """Which GPU, and what needs no plot of its own; or that it is lost, or the driver says nothing."""
     gpu = known.gpu
     name: list[Run] = [(f"GPU {gpu.index}", "strong"), f"  {gpu.name or ''}".rstrip()]
+    if silent is not None and known.lost and silent == known.trouble:
+        # It names the GPU itself; its card only where there is room.
+        return first_fitting([[(silent, "warning"), f"   {gpu.name or ''}"], [(silent, "warning")]], width)
     if silent is not None:
         return [*name, "   ", (silent, "warning")]
     figures = [

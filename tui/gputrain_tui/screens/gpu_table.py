@@ -10,7 +10,7 @@ from textual.geometry import Size
 from gputrain_runner.timeline import Gpu
 
 from .. import format, gpu_text
-from ..known_gpus import KnownGpu
+from ..known_gpus import SILENT_S, KnownGpu
 from ..slowdowns import SHORT, Slowdown
 from ..widgets.lines import Line, Lines, Run
 from ..widgets.text import Role, padded, shorten
@@ -104,7 +104,7 @@ class GpuTable(Lines):
     ) -> Line:
         gpu, marked = known.gpu, number == self._at
         name_cells, bar_cells, last_cells = cells
-        silent = known.silent_s > gpu_text.SILENT_S
+        silent = known.lost or known.silent_s > SILENT_S
         line: list[Run] = [
             ("▸" if marked else " ", "accent"),
             ("● " if self._trains(gpu) else "  ", "strong"),
@@ -142,6 +142,8 @@ def _bar(share: float | None, cells: int) -> str:
 
 def _last(known: KnownGpu, silent: bool, cells: int) -> tuple[str, Role]:
     """What slows it down: in words where there is room, else in one or two."""
+    if known.lost:
+        return shorten(gpu_text.without_number(known).removeprefix("is "), cells), "warning"
     if silent:
         return shorten(f"silent {format.lasting(known.silent_s)}", cells), "warning"
     found = known.slowdowns

@@ -10,10 +10,12 @@ from textual.events import Resize
 from textual.geometry import Size
 
 from gputrain_runner.feed import Feed
+from gputrain_runner.hardware_words import words
 
 from .. import format, gpu_facts, gpu_text, keys
 from ..gpu_facts import Group
 from ..history import DRIVER_CALLS, History, costs_of
+from ..key_places import PLACES
 from ..known_gpus import KnownGpu
 from ..widgets.lines import Line, Lines, Run
 from ..widgets.text import Role, padded, shorten, wrapped
@@ -86,8 +88,10 @@ class GpusScreen(AnsweringScreen):
     BINDINGS = keys.bindings(keys.GPUS)
     help_place = "gpus"
 
-    def __init__(self, feed: Feed, history: History, size_classes: str) -> None:
+    def __init__(self, feed: Feed, history: History, size_classes: str, place: str = "gpus") -> None:
+        """`place`: whose keys there are, a name in `key_places.PLACES`."""
         super().__init__(classes=f"gpus {size_classes}")
+        self.help_place = place
         self._feed = feed
         self._history = history
         self._at: int | None = None
@@ -118,7 +122,7 @@ class GpusScreen(AnsweringScreen):
         gpus = self._history.gpus.all()
         with self.app.batch_update():
             self.query_one("#gpus-head", Lines).show([self._head(gpus, width)])
-            shown = keys.line(keys.GPUS)
+            shown = keys.line(PLACES[self.help_place])
             shown[-2:-2] = keys.line([keys.by_id("help")])
             self.query_one("#keys", Lines).show([heading.keys_line(shown, width)])
             self.query_one("#message", MessageLine).stand(self._feed.gpu_absence or "" if gpus else "")
@@ -194,7 +198,7 @@ def _top(known: KnownGpu, feed: Feed, width: int) -> list[Line]:
     if silent is None:
         told += gpu_text.slowdown_texts(known.slowdowns)
     if known.detail is not None and known.detail.denied:
-        told.append((f"this user may not read: {', '.join(known.detail.denied)}", "dim"))
+        told.append((f"this user may not read: {words(known.detail.denied)}", "dim"))
     lines: list[Line] = [name]
     for text, role in told:
         lines += [[(line, role)] for line in wrapped(text, width, 2)]

@@ -20,6 +20,7 @@ STATE_WORDS: dict[State, str] = {
     "finished": "finished",
     "died": "died",
 }
+PAUSED = STATE_WORDS["paused"]
 LAST_KEYS = 3
 NUMBER_CELLS = {"samples/s": 9, "step": 8, "loss": 7, "GPU": 5, "CPU": 5, "busy": 5}
 """Cells kept for each number, so that what follows it stands still."""
@@ -106,7 +107,7 @@ def numbers(history: History, step_ms: float | None, width: int) -> Line:
     The time of a step is the one that the bars are drawn from, so that there is but one.
     """
     figures = [
-        ("samples/s", format.count(history.number(lambda sample: sample.samples_per_s))),
+        ("samples/s", PAUSED if history.paused else format.count(history.rate())),
         ("step", format.milliseconds(step_ms)),
         ("loss", format.loss(history.number(lambda sample: sample.loss))),
     ]
@@ -129,7 +130,7 @@ def numbers(history: History, step_ms: float | None, width: int) -> Line:
 
 
 def _figure(name: str, text: str) -> list[Run]:
-    known = text != format.UNKNOWN
+    known = text not in (format.UNKNOWN, PAUSED)
     return [(f"{name} ", "dim"), (padded(text, NUMBER_CELLS[name], right=True), "strong" if known else "dim")]
 
 

@@ -11,9 +11,10 @@ from textual.containers import VerticalScroll
 from textual.geometry import Size
 from textual.screen import ModalScreen
 
+from ..key_places import HELP_KEY
 from ..keys import by_id
 from ..widgets.lines import Lines
-from ..widgets.text import Line, padded, wrapped
+from ..widgets.text import Line, padded, width_of, wrapped
 
 KEY_CELLS = 12
 Rows = tuple[tuple[tuple[str, ...], str], ...]
@@ -23,8 +24,6 @@ ON_PICKER: Rows = (
     (("up", "down", "first", "last"), "mark a preset; typing letters filters them"),
     (("choose",), "train the marked preset, or open a file of your own"),
     (("erase", "clear"), "erase a letter of the filter, or all of it"),
-    (("sweep",), "measure a grid of presets, sizes and settings; the sweeps there are"),
-    (("recordings",), "list the recordings, to replay one, or to follow one that is being written"),
 )
 ON_SETTINGS: Rows = (
     (("device_up", "device_down"), "device: next, previous"),
@@ -58,12 +57,15 @@ ON_GPUS: Rows = (
     (("close",), "back to the training, which goes on meanwhile"),
     (("gpus_leave",), "stop training and leave"),
 )
-ON_VERDICT: Rows = (
+ON_REMEDIES: Rows = (
     (("remedy_up", "remedy_down"), "mark a remedy"),
-    (("apply_remedy",), "apply it through the ordinary settings; what came of it stands in the changes"),
-    (("undo_remedy",), "undo the last change"),
     (("explain",), "explain the idea behind the marked one in plain words"),
     (("reasons_up", "reasons_down"), "scroll"),
+)
+ON_VERDICT: Rows = (
+    *ON_REMEDIES,
+    (("apply_remedy",), "apply it through the ordinary settings; what came of it stands in the changes"),
+    (("undo_remedy",), "undo the last change"),
     (("verdict_close",), "back to the training, which goes on meanwhile"),
     (("verdict_leave",), "stop training and leave"),
 )
@@ -77,9 +79,21 @@ ON_REPLAY: Rows = (
     (("span",), "a longer time span of the charts"),
     (("view_1", "view_2", "view_3"), "the views, where they do not fit at once"),
     (("back",), "leave the recording"),
+    (("leave",), "leave the program"),
+)
+ON_REPLAY_GPUS: Rows = (
+    *ON_GPUS[:-2],
+    (("close",), "back to the recording"),
+    (("gpus_leave",), "leave the program"),
+)
+ON_REPLAY_VERDICT: Rows = (
+    *ON_REMEDIES,
+    (("verdict_close",), "back to the recording"),
+    (("verdict_leave",), "leave the program"),
 )
 ON_RECORDINGS: Rows = (
     (("recording_up", "recording_down", "recordings_first", "recordings_last"), "mark a recording"),
+    (("page_of_newer", "page_of_older"), "some recordings up, down"),
     (("replay",), "replay it"),
     (("compare",), "mark it; on another one: compare the two"),
     (("recordings_close",), "back"),
@@ -111,7 +125,9 @@ ON_READING: Rows = (
     (("reading_close",), "back"),
 )
 ANYWHERE: Rows = (
-    (("palette",), "search all presets, devices and actions"),
+    (("palette",), "search all presets, settings and actions, also by other words for them"),
+    (("recordings",), "list the recordings, to replay one, or to follow one that is being written"),
+    (("sweep",), "measure a grid of presets, sizes and settings; where nothing trains"),
     (("help",), "this help"),
     (("suspend",), "back to the shell while training goes on; fg returns"),
     (("redraw",), "draw the screen anew, where something else has written over it"),
@@ -123,13 +139,15 @@ PLACES: dict[str, tuple[tuple[str, Rows], ...]] = {
     "gpus": (("GPUS", ON_GPUS),),
     "verdict": (("WHY SO SLOW", ON_VERDICT),),
     "replay": (("REPLAY", ON_REPLAY),),
+    "replay gpus": (("GPUS OF THE RECORDING", ON_REPLAY_GPUS),),
+    "replay verdict": (("WHY IT WAS SLOW", ON_REPLAY_VERDICT),),
     "recordings": (("RECORDINGS", ON_RECORDINGS),),
     "reading": (("READING", ON_READING),),
     "sweep setup": (("WHAT TO MEASURE", ON_SWEEP_SETUP),),
     "sweep": (("SWEEP", ON_SWEEP),),
     "sweeps": (("SWEEPS", ON_SWEEPS),),
 }
-"""The keys of each screen that has a help of its own."""
+"""The keys of each screen, by its name in `key_places.PLACES`."""
 WORDS = (
     (
         "step",
@@ -201,20 +219,18 @@ WORDS = (
 class HelpText(Lines):
     """All tables, wrapped to the width there is."""
 
-    def __init__(
-        self, groups: Sequence[tuple[str, Rows]], costs: Sequence[tuple[str, str]], *, id: str
-    ) -> None:
+    def __init__(self, place: str, costs: Sequence[tuple[str, str]], *, id: str) -> None:
         super().__init__(id=id)
-        self._groups = groups
+        self._place = place
         self._costs = costs
 
     def build(self, width: int, height: int) -> Sequence[Line]:
         """Keys by group, what the program itself takes, then the words."""
         lines: list[Line] = []
-        for title, rows in self._groups:
+        for title, rows in (*PLACES[self._place], ("ANYWHERE", ANYWHERE)):
             lines += ["", [(title, "strong")]]
             for actions, does in rows:
-                lines += _entry(" ".join(by_id(action).shown for action in actions), does, width)
+                lines += _entry(" ".join(_keys_of(action, self._place) for action in actions), does, width)
         if self._costs:
             lines += ["", [("WHAT THIS PROGRAM ITSELF TAKES", "strong")]]
         for label, cost in self._costs:
@@ -239,13 +255,13 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, place: str, costs: Sequence[tuple[str, str]] = ()) -> None:
         """`place`: the screen it is asked for on, a name in PLACES; `costs`: labels and texts."""
         super().__init__(classes="help")
-        self._groups = (*PLACES[place], ("ANYWHERE", ANYWHERE))
+        self._place = place
         self._costs = costs
 
     def compose(self) -> ComposeResult:
         """The text in a box, and how to leave."""
         with VerticalScroll(id="help-box"):
-            yield HelpText(self._groups, self._costs, id="help-text")
+            yield HelpText(self._place, self._costs, id="help-text")
         keys: Line = [("esc", "strong"), (" close   ", "dim"), ("up down", "strong"), (" scroll", "dim")]
         yield Lines([keys], id="help-keys")
 
@@ -254,9 +270,18 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss(None)
 
 
+def _keys_of(action: str, place: str) -> str:
+    """All keys of an action, as they are there."""
+    if action == "help" and place in HELP_KEY:
+        return HELP_KEY[place]
+    return " ".join(by_id(action).every_key)
+
+
 def _entry(word: str, meaning: str, width: int) -> list[Line]:
-    first, *more = wrapped(meaning, max(20, width - KEY_CELLS - 2), 9)
-    return [
-        [(padded(word, KEY_CELLS) + "  ", "accent"), first],
-        *(" " * (KEY_CELLS + 2) + line for line in more),
-    ]
+    """A word, or keys, and beside it what it means; below it where it is long."""
+    indent = " " * (KEY_CELLS + 2)
+    lines = wrapped(meaning, max(20, width - len(indent)), 9)
+    if width_of(word) > KEY_CELLS:
+        return [[(word, "accent")], *(indent + line for line in lines)]
+    first, *more = lines
+    return [[(padded(word, KEY_CELLS) + "  ", "accent"), first], *(indent + line for line in more)]

@@ -22,6 +22,7 @@ from ..widgets.lines import Lines
 from ..widgets.phase_bars import PhaseBars
 from ..widgets.text import Line, Role, Run, padded, wrapped
 from ..widgets.time_chart import TimeChart
+from .heading import PAUSED
 
 WINDOW_S = 120.0
 """What the charts span."""
@@ -127,11 +128,11 @@ class RatePanel(Panel):
 
     def show_numbers(self, history: History, feed: Feed) -> None:
         """`samples/s  1,843,210   175 GFLOP/s, 34 % of its ceiling   steady, IQR 2.1 %`."""
-        rate = history.number(lambda sample: sample.samples_per_s)
+        rate = history.rate()
         note = history.steadiness()
-        text = format.count(rate)
+        text = PAUSED if history.paused else format.count(rate)
         role: Role = "dim" if rate is None else "accent"
-        flops = history.number(lambda sample: sample.flops_per_s)
+        flops = None if rate is None else history.number(lambda sample: sample.flops_per_s)
         work = "" if flops is None else f"   {format.flops_rate(flops)}{_of_ceiling(flops, feed)}"
         title: Line = [
             ("samples/s  ", "dim"),
@@ -169,21 +170,23 @@ class StepPanel(Panel):
         yield Lines(id="notice")
 
     def take(self, entries: Sequence[Entry]) -> None:
-        """Show the steps of what is new."""
+        """Take in the steps of what is new; they are drawn with the numbers."""
         bars = self.query_one("#phases", PhaseBars)
         for entry in entries:
             if isinstance(entry, Sample):
                 self._device.take(entry)
                 step_ms = entry.step_ms.mean if entry.step_ms else None
-                bars.show_step(entry.phases, step_ms)
-        bars.show_device(self._device.shares)
+                bars.take_step(entry.phases, step_ms)
+        bars.take_device(self._device.shares)
 
     def show_numbers(self, history: History, feed: Feed) -> None:
         """Bars while it runs; else what the state is and what can be done."""
         # Under new settings, or paused, there is no rate yet: then the bars are those of earlier steps.
-        steps = history.number(lambda sample: sample.samples_per_s) is not None
+        steps = history.rate() is not None
         earlier = "before the pause" if feed.state == "paused" else "of earlier steps"
-        self.query_one("#phases", PhaseBars).set_earlier("" if steps else earlier)
+        bars = self.query_one("#phases", PhaseBars)
+        bars.set_earlier("" if steps else earlier)
+        bars.rebuild()
         lines = self._notice(history, feed)
         self.set_class(bool(lines), "-notice")
         self.query_one("#notice", Lines).show(lines)

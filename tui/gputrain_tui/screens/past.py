@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Generic, Protocol, TypeVar
@@ -13,7 +13,7 @@ from textual.message import Message
 
 from .. import keys
 from ..widgets.lines import Lines
-from ..widgets.text import Line, shorten
+from ..widgets.text import Line, short_path, shorten, wrapped
 from . import heading
 from .message_line import AnsweringScreen, MessageLine
 from .reading import ReadingScreen
@@ -68,8 +68,12 @@ class PastScreen(AnsweringScreen, Generic[Item]):
         """Those in the folder, newest first; called in a thread of its own."""
 
     @abstractmethod
-    def _compared(self, one: Item, other: Item) -> str | None:
-        """The comparison as a text; None where it cannot be made, which was said."""
+    def _compared(self, one: Item, other: Item) -> Callable[[int], str] | None:
+        """The comparison as a text for so many cells; None where it cannot be made, which was said."""
+
+    @abstractmethod
+    def _heads(self, width: int) -> str:
+        """What the columns of a row hold, behind its sign."""
 
     @abstractmethod
     def _cells(self, each: Item, marked: bool, width: int) -> Line:
@@ -82,6 +86,11 @@ class PastScreen(AnsweringScreen, Generic[Item]):
         yield MessageLine(id="message")
         yield Lines([""], id="keys")
 
+    def on_screen_resume(self) -> None:
+        """Read the folder; also anew on coming back, since what is in it may have changed."""
+        super().on_screen_resume()
+        self.read_folder()
+
     def read_folder(self) -> None:
         """Read the folder aside: it may hold hundreds of megabytes."""
         Thread(
@@ -91,9 +100,11 @@ class PastScreen(AnsweringScreen, Generic[Item]):
         ).start()
 
     def on_past_screen_listed(self, event: Listed) -> None:
-        """Show them."""
+        """Show them; the mark stays at the same file where that is still there."""
+        marked = self._found[self._at].path if self._found else None
         self._found = event.found  # type: ignore[assignment]
-        self._at = max(0, min(self._at, len(event.found) - 1))
+        same = [at for at, each in enumerate(event.found) if each.path == marked]
+        self._at = same[0] if same else max(0, min(self._at, len(event.found) - 1))
         self.draw()
 
     def on_resize(self) -> None:
@@ -103,7 +114,8 @@ class PastScreen(AnsweringScreen, Generic[Item]):
     def draw(self) -> None:
         """Everything."""
         width = self.size.width
-        head: Line = [(self.name_of_all, "strong"), (f"   {self._folder()}", "dim")]
+        folder = short_path(str(self._folder()), width - len(self.name_of_all) - 3)
+        head: Line = [(self.name_of_all, "strong"), (f"   {folder}", "dim")]
         self.query_one(f"#{self.name_of_all}-head", Lines).show([head])
         rows = self.query_one(f"#{self.name_of_all}-list", Lines)
         rows.show(self._rows(width, rows.size.height))
@@ -154,10 +166,14 @@ class PastScreen(AnsweringScreen, Generic[Item]):
         if self._found is None:
             return [[("reading ...", "dim")]]
         if not self._found:
-            return [[(f"no {self.name_of_all} yet", "dim")]]
+            return [*wrapped(self.none_yet, width, 2)]
+        height = max(1, height - 1)
         first = max(0, min(self._at - height // 2, len(self._found) - height))
-        shown = self._found[first : first + max(1, height)]
-        return [self._row(each, first + at == self._at, width) for at, each in enumerate(shown)]
+        rows = [
+            self._row(each, first + at == self._at, width)
+            for at, each in enumerate(self._found[first : first + height])
+        ]
+        return [[(f"  {self._heads(width - 2)}", "dim")], *rows]
 
     def _row(self, each: Item, marked: bool, width: int) -> Line:
         is_other = self._other is not None and each.path == self._other.path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,6 +12,7 @@ from textual.message import Message
 from gputrain_presets import Preset, PresetError, load, names
 
 from .. import format, keys, preset_text
+from ..key_places import PRESETS_WORDS
 from ..sessions import Sessions
 from ..widgets.lines import Lines
 from ..widgets.text import Line, Run, wrapped
@@ -24,6 +25,12 @@ OPEN_FILE = Item("open a file …", "your own workload (a TOML file)", "", alway
 LOOK_S = 0.5
 """How often what is known of the machine is looked up."""
 LONGEST_FILTER = 40
+LEAST_CELLS = 20
+"""A narrower place for the details is not laid out but cut."""
+ABSENCE_ROWS = 3
+"""Of why there is no GPU."""
+MOST_ROWS = 100
+"""More lines than any text here takes."""
 
 
 class PickerScreen(AnsweringScreen):
@@ -54,7 +61,7 @@ class PickerScreen(AnsweringScreen):
             with Vertical(id="picker-choice"):
                 yield Lines([""], id="picker-filter")
                 yield PresetList(self._items(), id="picker-list")
-            yield Lines(id="picker-details")
+            yield _Details(self._details)
         yield Lines(id="picker-gpu")
         yield MessageLine(id="message")
         yield Lines([""], id="keys")
@@ -76,14 +83,13 @@ class PickerScreen(AnsweringScreen):
     def draw(self) -> None:
         """Everything but the list, which draws itself."""
         width = self.size.width
-        question: list[Run] = [("What trains slowly?", "strong")]
-        right: list[Run] = [("type to filter", "dim")]
+        question: list[Run] = [("What trains slowly?   ", "strong"), ("type to filter", "dim")]
         if self._filter:
-            right = [("filter: ", "dim"), (f"{self._filter}▏", "strong")]
+            question[1:] = [("filter: ", "dim"), (f"{self._filter}▏", "strong")]
         line = self.query_one("#picker-filter", Lines)
-        line.show([heading.spread(question, right, line.size.width)])
-        self.query_one("#picker-details", Lines).show(self._details())
-        shown = [*keys.line(keys.PICKER), *keys.line(keys.APP)]
+        line.show([heading.spread(question, [("parameters", "dim")], line.size.width)])
+        self.query_one(_Details).rebuild()
+        shown = [*keys.line(keys.PICKER), *keys.line(keys.APP, PRESETS_WORDS)]
         self.query_one("#keys", Lines).show([heading.keys_line(shown, width)])
         self.show_machine()
         self.drawn()
@@ -96,7 +102,7 @@ class PickerScreen(AnsweringScreen):
         title: Run = ("gputrain-tui", "strong")
         self.query_one("#picker-head", Lines).show([heading.spread([title], [self._machine()], width)])
         self.query_one("#picker-gpu", Lines).show(
-            [[(line, "dim")] for line in wrapped(self._sessions.gpu_absence or "", width, 2)]
+            [[(line, "dim")] for line in wrapped(self._sessions.gpu_absence or "", width, ABSENCE_ROWS)]
         )
         self.query_one("#message", MessageLine).stand("")
 
@@ -106,16 +112,19 @@ class PickerScreen(AnsweringScreen):
         """A letter goes to the filter; a question mark, which no name has, is for the help."""
         if event.key in ("backspace", "ctrl+h"):
             # Here and not by its binding, which would come after letters typed behind it.
+            self.key_acts("erase")
             self.action_erase()
             event.stop()
             return
         letter = event.character if event.is_printable else None
         if letter and letter != "?" and len(self._filter) < LONGEST_FILTER:
+            self.key_acts("filter")
             self._set_filter(self._filter + letter)
             event.stop()
 
     def on_paste(self, event: Paste) -> None:
         """So does pasted text, its first line."""
+        self.key_acts("filter")
         first = event.text.strip().splitlines()[:1]
         self._set_filter((self._filter + "".join(first))[:LONGEST_FILTER])
 
@@ -177,23 +186,22 @@ class PickerScreen(AnsweringScreen):
                 items.append(Item(name, str(error), ""))
                 continue
             self._presets[name] = preset
-            items.append(Item(name, preset.title, preset_text.parameters(preset)))
+            items.append(Item(name, preset_text.short_title(preset), preset_text.parameters(preset)))
         return [*items, OPEN_FILE]
 
-    def _details(self) -> list[Line]:
-        width, height = self.query_one("#picker-details", Lines).size
-        width = max(20, width)
-        item = self.query_one("#picker-list", PresetList).chosen
-        preset = self._presets.get(item.name)
+    def _details(self, width: int, height: int) -> list[Line]:
+        width = max(LEAST_CELLS, width)
+        shown = self.query_one("#picker-list", PresetList)
+        preset = self._presets.get(shown.chosen.name)
         if preset is None:
-            return list(wrapped(self._broken.get(item.name, item.title), width, 3))
-        origin: list[Line] = [*wrapped(preset.origin.strip(), width, 8), ""]
-        lines = _fact_lines(preset_text.facts(preset), width)
-        if not height or len(origin) + len(lines) <= height:
-            return [*origin, *lines]
-        # Where the list leaves little room, what it is comes before where it comes from.
-        lines = _fact_lines(preset_text.few_facts(preset), width)
-        return [*lines, "", *origin][:height]
+            about = self._broken.get(shown.chosen.name, shown.chosen.title)
+            return list(wrapped(about, width, max(3, height)))
+        title: list[Line] = [*wrapped(shown.chosen.title, width, 2)] if shown.cuts_title() else []
+        origin = wrapped(preset.origin.strip(), width, MOST_ROWS)
+        whole = [*title, *origin, "", *_fact_lines(preset_text.facts(preset), width)]
+        if len(whole) <= height:
+            return whole
+        return [*title, *_brief(preset, width, height - len(title))]
 
     def _machine(self) -> str:
         cards = [device.name or device.device for device in self._sessions.devices if device.device != "cpu"]
@@ -208,10 +216,36 @@ class PickerScreen(AnsweringScreen):
         return " · ".join(parts)
 
 
+class _Details(Lines):
+    """All about the marked preset that there is room for."""
+
+    def __init__(self, about: Callable[[int, int], list[Line]]) -> None:
+        super().__init__(id="picker-details")
+        self._about = about
+
+    def build(self, width: int, height: int) -> Sequence[Line]:
+        """Laid out anew whenever its size changes too."""
+        return self._about(width, height)
+
+
+def _brief(preset: Preset, width: int, height: int) -> list[Line]:
+    """What it is comes before what was published of it and where it comes from, as much as has room."""
+    lines = _fact_lines(preset_text.few_facts(preset), width)
+    label = "published"
+    for figure in preset_text.published_figures(preset):
+        more = _fact_lines([(label, figure)], width)
+        if len(lines) + len(more) > height:
+            break
+        lines += more
+        label = ""
+    room = height - len(lines) - 1
+    return [*lines, "", *wrapped(preset.origin.strip(), width, room)] if room > 0 else lines[:height]
+
+
 def _fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     lines: list[Line] = []
     for label, text in facts:
-        first, *more = wrapped(text, width - 11, 2)
+        first, *more = wrapped(text, width - 11, MOST_ROWS)
         lines.append([(f"{label:<10} ", "dim"), first])
         lines += [" " * 11 + line for line in more]
     return lines

@@ -9,6 +9,8 @@ from ..widgets.lines import Lines
 from ..widgets.text import Line, padded, shorten
 
 MARK = "▸ "
+LEAST_TITLE = 8
+"""A title in fewer cells says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +56,37 @@ class PresetList(Lines):
     def build(self, width: int, height: int) -> Sequence[Line]:
         """The rows around the marked one."""
         first = max(0, min(self._at - height // 2, len(self._shown) - height))
-        names = max(len(item.name) for item in self._items) + 2
         return [
-            self._row(item, index == self._at, names, width)
+            self._row(item, index == self._at, width)
             for index, item in enumerate(self._shown[first : first + height], start=first)
         ]
+
+    def cuts_title(self) -> bool:
+        """Whether the marked row has too little room for its title."""
+        return len(self.chosen.title) > self._room(self.chosen, self.size.width)
 
     def get_content_height(self, *_: object) -> int:
         """One row for each item, filtered or not, so that nothing below moves while typing."""
         return len(self._items)
 
-    def _row(self, item: Item, marked: bool, names: int, width: int) -> Line:
-        room = width - len(MARK) - names - len(item.note) - 2
-        title = padded(shorten(item.title, room), room) if room > 8 else ""
+    def _row(self, item: Item, marked: bool, width: int) -> Line:
+        room = self._room(item, width)
+        title = padded(shorten(item.title, room), room) if room > LEAST_TITLE else ""
         return [
             (MARK if marked else "  ", "accent"),
-            (padded(item.name, names), "accent" if marked else "strong"),
+            (padded(item.name, self._names), "accent" if marked else "strong"),
             (title, "" if marked else "dim"),
-            (f"  {item.note}" if room > 8 else "", "dim"),
+            (f"  {item.note}" if item.note and room > LEAST_TITLE else "", "dim"),
         ]
+
+    @property
+    def _names(self) -> int:
+        """Cells of the names, the gap behind them included."""
+        return max(len(item.name) for item in self._items) + 2
+
+    def _room(self, item: Item, width: int) -> int:
+        """Cells for its title."""
+        return width - len(MARK) - self._names - (len(item.note) + 2 if item.note else 0)
 
 
 def _matches(item: Item, words: Sequence[str]) -> bool:

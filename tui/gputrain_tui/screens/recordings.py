@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from textual.message import Message
@@ -12,9 +12,13 @@ from gputrain_runner.recordings import RecordingFile, UnreadableError
 from gputrain_runner.recordings.compare import NotComparableError, compare, side
 from gputrain_runner.recordings.listing import Recorded, recorded
 
-from .. import format, keys
+from .. import device_names, format, keys, recording_text
 from ..widgets.text import Line, padded, shorten
 from .past import PastScreen
+
+GAP = 2
+TIME_CELLS, PRESET_CELLS, LASTED_CELLS, RATE_CELLS = 18, 17, 15, 10
+"""Widths of the columns, the gap behind each included; the device's has what is left."""
 
 
 class RecordingsScreen(PastScreen[Recorded]):
@@ -33,10 +37,6 @@ class RecordingsScreen(PastScreen[Recorded]):
             super().__init__()
             self.path = path
 
-    def on_mount(self) -> None:
-        """Read the folder."""
-        self.read_folder()
-
     def action_replay(self) -> None:
         """Replay the marked one."""
         marked = self._marked()
@@ -49,7 +49,7 @@ class RecordingsScreen(PastScreen[Recorded]):
     def _list(self) -> Sequence[Recorded]:
         return recorded(sessions_folder())
 
-    def _compared(self, one: Recorded, other: Recorded) -> str | None:
+    def _compared(self, one: Recorded, other: Recorded) -> Callable[[int], str] | None:
         try:
             a, b = (side(RecordingFile(Path(each.path))) for each in (one, other))
             found = compare(a, b)
@@ -58,18 +58,32 @@ class RecordingsScreen(PastScreen[Recorded]):
             return None
         from ..commands.compare import as_text
 
-        return as_text(found)
+        return lambda width: as_text(found, width)
+
+    def _heads(self, width: int) -> str:
+        device = padded("device", _device_cells(width))
+        lasted, rate = padded("for", LASTED_CELLS), padded("samples/s", RATE_CELLS, right=True)
+        return f"{padded('started (UTC)', TIME_CELLS)}{padded('preset', PRESET_CELLS)}{device}{lasted}{rate}"
 
     def _cells(self, each: Recorded, marked: bool, width: int) -> Line:
         started = (each.started_at or "")[:16].replace("T", " ")
-        lasted = "no end" if each.seconds is None else format.elapsed(each.seconds)
-        rate = format.count(each.samples_per_s)
-        device = width - 2 - 18 - 18 - 10 - 22
+        cells = _device_cells(width - 2)
+        room = max(0, cells - GAP)
+        device = each.device or ""
+        if len(device) > room or each.torch_device == "cpu":
+            device = device_names.beside(each.torch_device, each.device)
         return [
-            (f"{started}  ", "accent" if marked else "dim"),
-            (padded(shorten(each.preset or "", 16), 18), "accent" if marked else "strong"),
-            (padded(shorten(each.device or "", max(0, device - 2)), max(0, device)), "dim"),
-            (padded(lasted, 10), "dim"),
-            (padded(rate, 12, right=True), "strong"),
-            (" samples/s", "dim"),
+            (padded(started, TIME_CELLS), "accent" if marked else "dim"),
+            (
+                padded(shorten(each.preset or "", PRESET_CELLS - GAP), PRESET_CELLS),
+                "accent" if marked else "strong",
+            ),
+            (padded(shorten(device, room), cells), "dim"),
+            (padded(recording_text.lasted(each), LASTED_CELLS), "dim"),
+            (padded(format.count(each.samples_per_s), RATE_CELLS, right=True), "strong"),
         ]
+
+
+def _device_cells(width: int) -> int:
+    """What the other columns leave."""
+    return max(0, width - TIME_CELLS - PRESET_CELLS - LASTED_CELLS - RATE_CELLS)

@@ -6,6 +6,7 @@ from gputrain_runner.feed import Refused
 from gputrain_runner.recordings.replay import Replay
 
 from .. import format, keys
+from ..key_places import PLACES
 from .training import TrainingScreen
 
 AHEAD_S = 3.0
@@ -17,10 +18,12 @@ class ReplayScreen(TrainingScreen):
 
     BINDINGS = keys.bindings(keys.REPLAY)
     help_place = "replay"
+    turns = False
 
     def __init__(self, replay: Replay, size_classes: str) -> None:
         super().__init__(replay, replay, size_classes)
         self._replay = replay
+        self.history.time_stands = True
 
     def action_speed(self, up: bool) -> None:
         """Play faster or slower."""
@@ -45,6 +48,11 @@ class ReplayScreen(TrainingScreen):
                     raise Refused("there is no change before this one")
                 self._begin_at(max(0.0, found - AHEAD_S))
 
+    @property
+    def no_sweep(self) -> str | None:
+        """Nothing trains here; the recording is left."""
+        return None
+
     async def action_back(self, sure: bool = False) -> None:
         """Leave the recording; nothing is lost by that."""
         self.app.pop_screen()
@@ -61,6 +69,11 @@ class ReplayScreen(TrainingScreen):
             earlier.pause()
         self.app.switch_screen(ReplayScreen(earlier, " ".join(self.size_classes())))
 
+    def action_cursor(self, by: int) -> None:
+        """Refused: what is marked could not be turned."""
+        with self._answering():
+            self._must_train()
+
     def _must_train(self) -> None:
         raise Refused("this is a recording: nothing in it can be turned")
 
@@ -73,11 +86,8 @@ class ReplayScreen(TrainingScreen):
 
     def _keys(self) -> list[tuple[str, str]]:
         words = {"pause": "go on"} if self.feed.state == "paused" else {}
-        shown = [keys.by_id("pause"), *keys.REPLAY, keys.by_id("gpus"), keys.by_id("help")]
-        return [
-            *keys.line(shown, words),
-            *keys.line([keys.by_id("back"), keys.by_id("leave")], {"back": "leave"}),
-        ]
+        shown = keys.line(PLACES[self.help_place], words)
+        return [*shown[:-2], *keys.line([keys.by_id("help")]), *shown[-2:]]
 
     def _standing(self) -> str:
         replay = self._replay

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,7 +57,6 @@ class SweepScreen(AnsweringScreen):
         self._seen: SweepFile | None = None
         self._matrix = Matrix(job.plan.points if job is not None else ())
         self._results: dict[tuple[object, ...], PointResult] = {}
-        self._asked_at = -SURE_S
         self._follows = True
         """Whether the mark goes with what is measured; until it is moved by hand."""
 
@@ -137,7 +135,8 @@ class SweepScreen(AnsweringScreen):
         """Stop it, or go on."""
         if self._runs and self._under_way is not None:
             self._under_way.stop()
-            self.say("stopping: the point under way is given up, the file is whole", "")
+            told = "stopping: the point under way is given up, the file is whole"
+            self.say(told, "", holds=lambda: self._runs)
         else:
             self._go_on(retry_failed=False)
 
@@ -150,14 +149,9 @@ class SweepScreen(AnsweringScreen):
 
     def action_back(self, sure: bool = False) -> None:
         """Leave it; where it runs, at the second press."""
-        now = time.monotonic()
-        if self._runs and not sure and now - self._asked_at > SURE_S:
-            self._asked_at = now
-            self.say(
-                f"esc again within {SURE_S:.0f} s stops this sweep; s goes on with it later", stays_s=SURE_S
-            )
-            return
-        self.app.pop_screen()
+        question = f"esc again within {SURE_S:.0f} s stops this sweep; s goes on with it later"
+        if sure or not self._runs or self.pressed_again("back", question, SURE_S):
+            self.app.pop_screen()
 
     def _go_on(self, *, retry_failed: bool) -> None:
         sweep = self._sweep

@@ -136,7 +136,8 @@ class SweepSetupScreen(AnsweringScreen):
         elif choice.name in ("presets", "devices", "passes"):
             items = self._items(choice.name)
             if not items:
-                self.say("PyTorch is still being loaded: which devices there are is not known yet")
+                told = "PyTorch is still being loaded: which devices there are is not known yet"
+                self.say(told, holds=lambda: not self._items(choice.name))
                 return
             chosen = getattr(self._choices, choice.name)
             self.app.push_screen(

@@ -21,14 +21,15 @@ def about_point(result: PointResult, curves: Sequence[Curve]) -> list[str]:
     figures = [
         f"{name}: {sweep_text.ms_text(result.ms)} ms",
         f"IQR {result.ms.iqr / result.ms.median * 100:.1f} %{' (noisy)' if result.noisy else ''}",
-        f"{format.count(result.samples_per_s)} samples/s",
         f"whole step {sweep_text.ms_text(result.step_ms)} ms",
+        f"{format.count(result.samples_per_s)} samples/s of it",
         f"{result.runs} steps",
     ]
     if result.peak_memory_bytes is not None:
         figures.append(f"peak {format.memory(result.peak_memory_bytes)}")
     if result.share_of_ceiling is not None:
-        figures.append(f"{format.percent(result.share_of_ceiling)} of the ceiling")
+        about = "about " if result.ceiling_noisy else ""
+        figures.append(f"{about}{format.percent(result.share_of_ceiling)} of its ceiling")
     lines = [", ".join(figures)]
     if result.error:
         lines.append(result.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gputrain_runner.paths import sweeps_folder
@@ -35,11 +35,6 @@ class SweepsScreen(PastScreen[Swept]):
         super().__init__(sized)
         self._sweeps = sweeps
 
-    def on_screen_resume(self) -> None:
-        """Read the folder; also anew on coming back from a sweep."""
-        super().on_screen_resume()
-        self.read_folder()
-
     def action_open(self) -> None:
         """Show the marked one."""
         marked = self._marked()
@@ -59,16 +54,21 @@ class SweepsScreen(PastScreen[Swept]):
     def _list(self) -> Sequence[Swept]:
         return swept(sweeps_folder())
 
-    def _compared(self, one: Swept, other: Swept) -> str | None:
+    def _compared(self, one: Swept, other: Swept) -> Callable[[int], str] | None:
         try:
-            return as_text(compared(one.path, other.path, anyway=False))
+            found = compared(one.path, other.path, anyway=False)
         except (UsageError, NotComparableError) as error:
             self.say(str(error))
             return None
+        return lambda width: as_text(found, width)
+
+    def _heads(self, width: int) -> str:
+        what = padded("what was measured", _room(width))
+        return f"{padded('started (UTC)', TIME_CELLS)}{what}{padded('how far', COUNT_CELLS, right=True)}"
 
     def _cells(self, each: Swept, marked: bool, width: int) -> Line:
         count = f"{each.measured} points" if each.complete else f"{each.measured} of {each.planned} points"
-        room = max(8, width - 2 - TIME_CELLS - COUNT_CELLS)
+        room = _room(width - 2)
         what = (
             f"{', '.join(each.presets)} on {', '.join(each.devices)}" if each.presets else "nothing measured"
         )
@@ -77,3 +77,8 @@ class SweepsScreen(PastScreen[Swept]):
             (padded(shorten(what, room - 2), room), "strong" if each.complete else ""),
             (padded(count, COUNT_CELLS, right=True), "dim" if each.complete else "warning"),
         ]
+
+
+def _room(width: int) -> int:
+    """Cells for what was measured: what the other columns leave."""
+    return max(8, width - TIME_CELLS - COUNT_CELLS)

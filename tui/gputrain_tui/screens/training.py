@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from gputrain_runner.feed import Refused, State
-from gputrain_runner.settings import SettingError
+from gputrain_runner.settings import SettingError, Value
 from gputrain_runner.timeline import Remedy
 
 from .. import format, keys, verdict_text
@@ -28,10 +27,6 @@ class TrainingScreen(TrainingView):
     """The training screen with its keys."""
 
     BINDINGS = keys.bindings(keys.TRAINING)
-    press_clock: Callable[[], float] = staticmethod(time.monotonic)
-    """Seconds, for keys that must be pressed twice."""
-    _asked_for: tuple[str, float] = ("", 0.0)
-    """The key that was pressed once, and when."""
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
@@ -39,7 +34,8 @@ class TrainingScreen(TrainingView):
         try:
             yield
         except (Refused, SettingError, OSError) as error:
-            self.say(str(error))
+            state = self.feed.state
+            self.say(str(error), holds=lambda: self.feed.state == state)
         self.draw_at_once()
 
     def action_turn(self, name: str, up: bool) -> None:
@@ -74,11 +70,16 @@ class TrainingScreen(TrainingView):
             return str(error)
         return None
 
-    def choose_device(self, device: str) -> None:
-        """Train on this device."""
+    def choose(self, name: str, value: Value) -> None:
+        """Turn a setting to this value."""
         with self._answering():
             self._must_train()
-            self.desk.ask("device", device)
+            self.desk.ask(name, value)
+
+    def type_value(self, name: str) -> None:
+        """Mark a setting, and have a value typed for it."""
+        self.desk.mark(name)
+        self.action_edit()
 
     def action_apply(self) -> None:
         """Apply the first remedy of the verdict that is a setting."""
@@ -87,7 +88,7 @@ class TrainingScreen(TrainingView):
             remedy = verdict_text.applicable(self.verdict.remedies) if self.verdict is not None else None
             if remedy is None:
                 raise Refused(verdict_text.nothing_to_apply(self.verdict))
-            self.say(self.apply_remedy(remedy), "")
+            self.say(self.apply_remedy(remedy), "", holds=lambda: self.desk.waits)
 
     def apply_remedy(self, remedy: Remedy) -> str:
         """Turn what a remedy turns; in words, what that is. Refused or SettingError says why not."""
@@ -106,7 +107,7 @@ class TrainingScreen(TrainingView):
     def action_undo(self) -> None:
         """Ask for the last change that worked to be reversed."""
         with self._answering():
-            self.say(self.desk.undo(), "")
+            self.say(self.desk.undo(), "", holds=lambda: self.desk.waits)
 
     def action_pause(self) -> None:
         """Pause, or go on."""
@@ -138,39 +139,42 @@ class TrainingScreen(TrainingView):
 
     def action_restart(self, sure: bool = False) -> None:
         """Start a new worker with the settings in force; where one trains, at the second press."""
-        if not (sure or self._pressed_twice("r", "starts anew with a fresh model")):
+        if not (sure or self._pressed_twice("restart", "r", "starts anew with a fresh model")):
             return
         with self._answering():
             self.control.restart()
             self.desk.forget_asked()
-            self.say("starting a new worker with the same settings", "")
+            told = "starting a new worker with the same settings"
+            self.say(told, "", holds=lambda: self.feed.state == "starting")
+
+    @property
+    def no_sweep(self) -> str | None:
+        """A training and a sweep would each slow the other down, and measure that."""
+        if self.feed.state in ("died", "finished"):
+            return "a sweep begins at the presets: esc leads there, then ctrl+s"
+        return "a sweep needs the machine to itself: end this training (esc), then ctrl+s"
 
     async def action_back(self, sure: bool = False) -> None:
         """End the session and go back to the presets; where it trains, at the second press."""
-        if sure or self._pressed_twice("esc", "ends this training"):
+        if sure or self._pressed_twice("back", "esc", "ends this training"):
             await self.run_action("app.presets")
 
-    def _pressed_twice(self, key: str, does: str) -> bool:
+    def _pressed_twice(self, action: str, key: str, does: str) -> bool:
         """Whether a key may end what runs: pressed again soon enough, or there is nothing to be lost."""
         latest = self.history.latest
         if self.feed.state not in ("running", "paused") or latest is None or not latest.step:
             return True
-        now = self.press_clock()
-        asked_key, asked_at = self._asked_for
-        if asked_key == key and now - asked_at <= SURE_S:
-            self._asked_for = ("", 0.0)
-            return True
-        self._asked_for = (key, now)
         kept = "" if self.feed.recording is None else ", recording kept"
         steps = format.short(latest.step)
-        self.say(f"{key} again within {SURE_S:.0f} s {does} ({steps} steps{kept})", stays_s=SURE_S)
-        return False
+        question = f"{key} again within {SURE_S:.0f} s {does} ({steps} steps{kept})"
+        return self.pressed_again(action, question, SURE_S)
 
     def action_gpus(self) -> None:
         """Show all GPUs; the training goes on being read below."""
         from .gpus import GpusScreen
 
-        self.app.push_screen(GpusScreen(self.feed, self.history, " ".join(self.size_classes())))
+        sized, place = " ".join(self.size_classes()), "gpus" if self.turns else "replay gpus"
+        self.app.push_screen(GpusScreen(self.feed, self.history, sized, place))
 
     def action_span(self) -> None:
         """Show the next longer stretch of time in the charts, after the longest the shortest."""

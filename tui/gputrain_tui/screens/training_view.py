@@ -27,30 +27,36 @@ from .host_panel import HostPanel
 from .message_line import AnsweringScreen, MessageLine
 from .panels import LossPanel, Panel, RatePanel, StepPanel, WorkloadPanel
 
-PULL_S = 0.25
-NUMBERS_EVERY = 2
-"""Pulls for each drawing of the numbers: 2 Hz, more cannot be read."""
+DRAW_S = 0.5
+"""Between two drawings of the numbers: more cannot be read, and each costs the training something."""
+QUICK_PULL_S = 0.1
+QUICK_FOR_S = 2.0
+"""After a key the feed is pulled so often, for so long: what the key did is seen when it happens."""
 STATUS_STEP = 4
 VIEWS = ("step", "gpu", "why")
 SPANS_S = (120.0, 600.0, 3600.0, 6 * 3600.0, 24 * 3600.0)
 """What the charts can span."""
-CHARTS_EVERY = 4
-"""Pulls for each drawing of the charts: 1 Hz."""
+CHARTS_EVERY = 2
+"""Drawings of the numbers for each of the charts: 1 Hz."""
 
 
 class TrainingView(AnsweringScreen):
-    """Pulls the feed four times a second and draws what is displayed and has changed."""
+    """Pulls the feed twice a second, more often after a key, and draws what is displayed and has changed."""
 
     AUTO_FOCUS = ""
     help_place = "training"
+    turns = True
+    """Whether settings can be turned: not those of a recording."""
 
     def __init__(self, feed: Feed, control: Control, size_classes: str) -> None:
         super().__init__(classes=f"training -view-step {size_classes}")
         self.feed = feed
         self.control = control
-        self.desk = SettingDesk(feed, control)
+        self.desk = SettingDesk(feed, control, turns=self.turns)
         self.history = History(feed)
-        self._pulls = 0
+        self._drawings = 0
+        self._quick_left = 0
+        """Pulls in between that are still to come."""
         self._view = "step"
         self._span = 0
         self.verdict: Verdict | None = None
@@ -75,7 +81,7 @@ class TrainingView(AnsweringScreen):
             with Vertical(id="right"):
                 yield SettingsPanel(title="SETTINGS", id="settings")
                 yield WorkloadPanel(self.desk.preset, id="workload")
-                yield VerdictPanel(id="verdict")
+                yield VerdictPanel(applies=self.turns, id="verdict")
                 yield Lines([[("CHANGES", "strong")]], id="changes-title", classes="panel-title")
                 yield ChangeList(id="changes")
         yield SettingsPanel(strip=True, id="strip")
@@ -85,7 +91,8 @@ class TrainingView(AnsweringScreen):
 
     def on_mount(self) -> None:
         """Begin to pull."""
-        self.set_interval(PULL_S, self.pull)
+        self.set_interval(DRAW_S, self.pull)
+        self._between = self.set_interval(QUICK_PULL_S, self._pull_between, pause=True)
 
     @cached_property
     def _every_panel(self) -> list[Panel]:
@@ -98,31 +105,47 @@ class TrainingView(AnsweringScreen):
 
     def pull(self) -> None:
         """Take in what is new and draw what is due, also behind a box; drawn is only what is not covered."""
+        with self.app.batch_update():
+            self._take_in()
+            if not self.is_current:
+                return
+            self._drawings += 1
+            self._draw_numbers()
+            if self._drawings % CHARTS_EVERY == 0:
+                self._draw_charts()
+
+    def _take_in(self) -> None:
+        """Take in what is new, and draw what keys lead to: settings and changes."""
         first, entries = self.history.pull()
-        self._pulls += 1
         self.desk.take(entries)
         if self.asked_state == self.feed.state:
             self.asked_state = None
-        with self.app.batch_update():
-            self.query_one("#step", StepPanel).take(entries)
-            self.query_one("#changes", ChangeList).add(first, entries)
-            for entry in entries:
-                if isinstance(entry, Message) and entry.level != "info":
-                    self._tell(entry.text)
-                elif isinstance(entry, Verdict):
-                    self.verdict = entry
-            if not self.is_current:
-                return
+        self.query_one("#step", StepPanel).take(entries)
+        self.query_one("#changes", ChangeList).add(first, entries)
+        for entry in entries:
+            if isinstance(entry, Message) and entry.level != "info":
+                self._tell(entry.text)
+            elif isinstance(entry, Verdict):
+                self.verdict = entry
+        if self.is_current:
             self._draw_settings()
-            if self._pulls % NUMBERS_EVERY == 0:
-                self._draw_numbers()
-            if self._pulls % CHARTS_EVERY == 0:
-                self._draw_charts()
+
+    def _pull_between(self) -> None:
+        self._quick_left -= 1
+        if self._quick_left <= 0:
+            self._between.pause()
+        with self.app.batch_update():
+            self._take_in()
 
     def _tell(self, text: str) -> None:
         """Say it where it is seen: on the screen that covers this one, where that has a place for it."""
         top = self.app.screen
-        (top if isinstance(top, AnsweringScreen) else self).say(text)
+        if self.is_current or not isinstance(top, AnsweringScreen):
+            self.say(text)
+        elif top.help_place.endswith(("gpus", "verdict")):
+            top.say(text)
+        elif self.turns:
+            top.say(f"the training below: {text}")
 
     def choose_view(self, view: str) -> None:
         """Show one of the folded layout's views: `step`, `gpu` or `why`."""
@@ -150,9 +173,11 @@ class TrainingView(AnsweringScreen):
         return costs_of(self.history.latest)
 
     def draw_at_once(self) -> None:
-        """Show what a key did, without waiting for the next pull."""
+        """Show what a key did, without waiting for the next pull, and what comes of it soon."""
         self._draw_settings()
         self._draw_numbers()
+        self._quick_left = round(QUICK_FOR_S / QUICK_PULL_S)
+        self._between.resume()
 
     def redraw(self) -> None:
         """Draw everything now: after a resize, a change of view, a modal."""
@@ -169,7 +194,7 @@ class TrainingView(AnsweringScreen):
         rows = self.desk.rows()
         for panel in self._settings_panels:
             if panel.display:
-                panel.show_settings(rows, self.desk.cursor)
+                panel.show_settings(rows, self.desk.cursor if self.turns else None)
 
     def _draw_numbers(self) -> None:
         with_gpu = self.history.gpu is not None

@@ -110,11 +110,12 @@ class ChangeList(Lines):
         return lines[:height]
 
     def _most_telling(self) -> _Item:
-        """What to show on a single line: the newest entry, but a change with its effect before mere news."""
+        """What to show on a single line: the newest entry, but before mere news a change that failed, or one
+        whose effect is told; until then there is nothing to be read of it but that it is measured."""
         newest = next(reversed(self._items.values()))
         for item in reversed(self._items.values()):
             if isinstance(item.entry, Change):
-                return newest if item.immeasurable else item
+                return newest if item.entry.ok and item.effect is None else item
             if item.entry.level != "info" and item.entry.change is None:
                 break
         return newest

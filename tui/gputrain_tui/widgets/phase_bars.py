@@ -36,6 +36,8 @@ _NARROW_COLUMN = 6
 class PhaseBars(Lines):
     """Title with the step time, the host's phases, the device's work, and a legend where there is room.
 
+    Takes in steps as they come; draws them at the next `rebuild`.
+
     In the legend `span` is the time between the device's events around a phase: it contains what the device
     waited for the host, which the device's bar shows as idle.
 
@@ -68,14 +70,12 @@ class PhaseBars(Lines):
         self._known = False
         self._stray = 0
 
-    def show_device(self, shares: Sequence[tuple[str, float]] | None) -> None:
-        """Show how much of a step the device worked, and what it did else; None where that is not known."""
-        if shares != self._shares:
-            self._shares = shares
-            self.rebuild()
+    def take_device(self, shares: Sequence[tuple[str, float]] | None) -> None:
+        """How much of a step the device worked, and what it did else; None where that is not known."""
+        self._shares = shares
 
-    def show_step(self, phases: Mapping[str, Phase] | None, step_ms: float | None) -> None:
-        """Show a sample's phases and mean step time; without phases what was shown before stays."""
+    def take_step(self, phases: Mapping[str, Phase] | None, step_ms: float | None) -> None:
+        """A sample's phases and mean step time; without phases what was taken before stays."""
         if phases is None:
             return
         if self._strays(step_ms):
@@ -86,7 +86,6 @@ class PhaseBars(Lines):
             phase = phases.get(name, Phase())
             self._host[name].add(phase.host_ms)
             self._device[name].add(phase.device_ms)
-        self.rebuild()
 
     @property
     def step_ms(self) -> float | None:
@@ -101,7 +100,6 @@ class PhaseBars(Lines):
         if note != self._earlier:
             self._earlier = note
             self.set_class(bool(note), "-earlier")
-            self.rebuild()
 
     def _strays(self, step_ms: float | None) -> bool:
         """True for a single step time far off, which is left out; a second one the same way begins anew."""

@@ -23,7 +23,7 @@ class SettingRow:
     """What a step down gives; None where there is none, or where the values have no order."""
     higher: str | None
     keys: str
-    """The keys that step it: `b B`."""
+    """The keys that step it: `b B`; empty where nothing can be turned."""
     by_arrows: bool = False
     """Without keys of its own: where there is little room it is shown only while it is marked."""
     pending: bool = False
@@ -97,9 +97,14 @@ class SettingsPanel(Lines):
         return list(lines)
 
     def _strip_item(self, row: SettingRow, labels: bool) -> list[Run]:
-        key: Run = (row.keys.split(" ")[0], "accent" if row.name == self._cursor else "strong")
-        label: list[Run] = [(f" {row.short_label}", "dim")] if labels and row.short_label else []
-        return [key, *label, (f" {_value(row)}", _role(row))]
+        chosen = row.name == self._cursor
+        words: list[tuple[str, Role]] = [
+            (row.keys.split(" ")[0], "accent" if chosen else "strong"),
+            (row.short_label if labels else "", "dim"),
+            (_value(row), _role(row)),
+        ]
+        there = [word for word in words if word[0]]
+        return [(f" {text}" if at else text, role) for at, (text, role) in enumerate(there)]
 
     def _panel(self, width: int) -> list[Line]:
         label_width = 2 + max((width_of(row.label) for row in self._rows), default=0)
@@ -110,9 +115,8 @@ class SettingsPanel(Lines):
         fits = all(width_of(each) + value_width + 2 <= room for each in neighbours)
         lines: list[Line] = []
         if self._title:
-            lines.append(
-                [(padded(self._title, width - keys_width), "strong"), (padded("key", keys_width), "dim")]
-            )
+            over_keys = padded("key", keys_width) if keys_width else ""
+            lines.append([(padded(self._title, width - keys_width), "strong"), (over_keys, "dim")])
         for row, neighbour in zip(self._rows, neighbours, strict=True):
             chosen = row.name == self._cursor
             value = _value(row)

@@ -23,8 +23,10 @@ REMEDY_CELLS = 26
 class VerdictPanel(Lines):
     """As high as what there is to say, at most what CSS gives it."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, applies: bool = True, id: str | None = None) -> None:
+        """`applies`: whether its remedies can be applied, by the key beside the first."""
         super().__init__(id=id)
+        self._applies = applies
         self._verdict: Verdict | None = None
         self._rows = 0
 
@@ -75,7 +77,7 @@ class VerdictPanel(Lines):
                 advice = wrapped(f"advice: {remedy.why}", max(20, width - 3), ADVICE_ROWS)
                 lines += [["   ", (line, "dim")] for line in advice]
                 continue
-            key: Run = ("a", "strong") if remedy is first else " "
+            key: Run = ("a", "strong") if remedy is first and self._applies else " "
             predicted = verdict_text.predicted(remedy)
             room = width - 3 - width_of(predicted) - 2
             what = shorten(verdict_text.remedy(remedy), max(8, room))

@@ -6,6 +6,7 @@ Thresholds: 10 % of a step is worth telling, XProf's smart suggestions take the 
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding, Remedy
 from .. import words
 from ..estimate import Estimate, between, exactly, gain
@@ -162,7 +163,11 @@ def transfer_bound(inputs: Inputs, model: StepModel) -> Finding | None:
         f"computes nothing ({words.percent(exposed_ms / step_ms)})",
         f"{words.size(batch_bytes)} a step, data path {settings.data_path}" if batch_bytes else None,
         f"the copy runs at {words.size(rate)}/s"
-        + (f", from pinned memory this link does {words.size(pinned.median)}/s" if pinned else "")
+        + (
+            f", from pinned memory this link does {about(inputs.ceilings)}{words.size(pinned.median)}/s"
+            if pinned
+            else ""
+        )
         if rate
         else None,
     ]

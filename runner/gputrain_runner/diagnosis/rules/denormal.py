@@ -7,6 +7,7 @@ roots, as Adam takes them of vanishing squares, were measured ×50 to ×115 slow
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding
 from .. import words
 from ..estimate import between, gain
@@ -68,16 +69,18 @@ def _in_products(inputs: Inputs, model: StepModel) -> _Told | None:
     expected_ms = flops / rate * 1e3
     if took_ms < SLOW_FACTOR * expected_ms:
         return None
+    hedge = about(inputs.ceilings)
     lost_ms = (took_ms - 2 * expected_ms) / max(profile.work_ms, took_ms) * (model.work_ms or took_ms)
     sentence = (
         f"Numbers too small for the processor, it seems. Matrix products take {words.ms(took_ms)} a step "
         "where "
-        f"their {words.significant(flops / 1e9)} GFLOP explain {words.ms(expected_ms)}: denormal numbers, "
-        "below about "
+        f"their {words.significant(flops / 1e9)} GFLOP explain {hedge}{words.ms(expected_ms)}: "
+        "denormal numbers, below about "
         "1e-38, are computed up to a hundred times more slowly."
     )
     evidence = (
-        f"{words.flops(flops / took_ms * 1e3)} in products, {words.flops(rate)} are usual on so many threads"
+        f"{words.flops(flops / took_ms * 1e3)} in products, "
+        f"{hedge}{words.flops(rate)} are usual on so many threads"
     )
     return lost_ms, sentence, evidence
 
@@ -92,15 +95,16 @@ def _in_optimizer(inputs: Inputs, model: StepModel) -> _Told | None:
     expected_ms = 1.3 * least_ms + 2 * operations * model.launch_us / 1e3
     if kind is None or took_ms < SLOW_UPDATE_FACTOR * expected_ms:
         return None
+    hedge = about(inputs.ceilings)
     sentence = (
         f"Numbers too small for the processor, it seems. {workload.optimizer} takes {words.ms(took_ms)} a "
         "step for "
-        f"{words.count(workload.parameters or 0)} weights, {words.ms(expected_ms)} would be usual: square "
-        "roots and "
+        f"{words.count(workload.parameters or 0)} weights, {hedge}{words.ms(expected_ms)} would be usual: "
+        "square roots and "
         "quotients of denormal numbers, below about 1e-38, take up to a hundred times as long."
     )
     evidence = (
-        f"reading and writing the weights and their moments takes {words.ms(least_ms)}, "
+        f"reading and writing the weights and their moments takes {hedge}{words.ms(least_ms)}, "
         f"{words.count(operations)} operations"
     )
     return took_ms - expected_ms, sentence, evidence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding, Profile, Remedy
 from .. import words
 from ..estimate import Estimate, between, gain
@@ -141,7 +142,11 @@ def compute_bound(inputs: Inputs, model: StepModel) -> Finding | None:
     evidence = [
         f"{_largest(profile, PRODUCTS)}",
         f"{words.flops(rate)}"
-        + (f", {words.percent(of_ceiling)} of what plain matrix products reach here" if of_ceiling else "")
+        + (
+            f", {about(inputs.ceilings)}{words.percent(of_ceiling)} of what plain matrix products reach here"
+            if of_ceiling
+            else ""
+        )
         if rate
         else None,
         "above 100 % is possible: some convolutions need fewer multiplications than the formula counts"

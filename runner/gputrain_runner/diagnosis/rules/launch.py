@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding, Remedy
 from .. import words
 from ..estimate import Estimate, between, exactly, gain
@@ -54,7 +55,7 @@ def _on_gpu(inputs: Inputs, model: StepModel) -> Finding | None:
         if span_ms > (work_ms + 0.2 * step_ms)
         else None,
         f"dispatch takes {words.ms(dispatch_ms)} of {words.ms(step_ms)}" if dispatch_ms else None,
-        f"one launch costs {model.launch_us:.1f} µs here"
+        f"one launch costs {about(inputs.ceilings)}{model.launch_us:.1f} µs here"
         + ("" if model.launch_measured else " (assumed; the probe measures it)"),
         "a GPU twice as fast would still wait for the host: ×1.0, at most "
         f"{words.ratio(step_ms / (step_ms - work_ms / 2))}",
@@ -110,7 +111,7 @@ def _on_cpu(inputs: Inputs, model: StepModel) -> Finding | None:
         f"{words.percent(starting_ms / step_ms)} of the step is the price of starting operations, about "
         f"{per_us:.1f} µs each",
         f"batches of {inputs.settings.batch_size:,}: half the batch would take nearly as long",
-        f"one operation on a tiny tensor costs {model.launch_us:.1f} µs here"
+        f"one operation on a tiny tensor costs {about(inputs.ceilings)}{model.launch_us:.1f} µs here"
         if model.launch_measured
         else None,
     ]
@@ -173,14 +174,18 @@ def new_gpu_no_faster(inputs: Inputs, model: StepModel) -> Finding | None:
 def _no_faster(inputs: Inputs, model: StepModel, other: Measured, faster: float) -> Finding:
     launches = model.launches or 0.0
     floor_ms = launches * model.launch_us / 1e3
-    there = inputs.all_ceilings[other.settings.device].launch_us
-    other_floor = f", on the other {words.ms(launches * there.median / 1e3)}" if there is not None else ""
+    there = inputs.all_ceilings[other.settings.device]
+    here_about, there_about = about(inputs.ceilings), about(there)
+    other_floor = ""
+    if there.launch_us is not None:
+        other_floor = f", on the other {there_about}{words.ms(launches * there.launch_us.median / 1e3)}"
     sentence = (
         f"The faster GPU is no faster here: {words.ms(model.step_ms)} a step, {words.ms(other.step_ms)} on "
-        f"{other.settings.device}, though its matrix products are {words.ratio(faster)} as fast."
+        f"{other.settings.device}, though its matrix products are "
+        f"{here_about or there_about}{words.ratio(faster)} as fast."
     )
     evidence = [
-        f"starting {words.count(launches)} kernels takes at least {words.ms(floor_ms)} on this "
+        f"starting {words.count(launches)} kernels takes at least {here_about}{words.ms(floor_ms)} on this "
         f"one{other_floor}: the same floor under both",
         f"the kernels themselves run {words.ms(model.work_ms or 0.0)}",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding
 from .. import words
 from ..estimate import between, gain
@@ -206,7 +207,8 @@ def driver_model(inputs: Inputs, model: StepModel) -> Finding | None:
         "elsewhere."
     )
     evidence = [
-        f"one launch costs {model.launch_us:.1f} µs" + ("" if model.launch_measured else " (assumed)"),
+        f"one launch costs {about(inputs.ceilings)}{model.launch_us:.1f} µs"
+        + ("" if model.launch_measured else " (assumed)"),
         f"starting kernels takes {words.ms(model.starting.likely)} a step",
     ]
     after = between(model.step_ms - 2 * lost_ms, model.step_ms - lost_ms, model.step_ms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ceilings import about
 from ...timeline import Finding, Remedy
 from .. import words
 from ..estimate import Estimate, between, gain
@@ -55,7 +56,8 @@ def optimizer_heavy(inputs: Inputs, model: StepModel) -> Finding | None:
         f"{words.percent(took_ms / model.step_ms)} of the step",
         None if kind is None else f"{words.count(kind.count)} operations for it{tensors}",
         "it goes through the tensors one by one" if way == "loop" else None,
-        f"reading and writing {words.count(parameters)} parameters takes at least {words.ms(least_ms)}"
+        f"reading and writing {words.count(parameters)} parameters takes at least {about(inputs.ceilings)}"
+        f"{words.ms(least_ms)}"
         if parameters and least_ms is not None
         else None,
     ]

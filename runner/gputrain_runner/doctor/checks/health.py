@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...hardware_words import words
 from ..facts import Facts, GpuFacts
 from ..unit import NOT_TOLD, GpuUnit, Result, note, ok, problem
 from ..words import phrase, plain
@@ -17,7 +18,7 @@ def _answers(_facts: Facts, gpu: GpuFacts) -> Result | None:
         return problem(phrase(plain(found)), phrase(plain(do)) or _USUAL)
     if gpu.detail.denied:
         return note(
-            f"this user may not read {', '.join(gpu.detail.denied)}",
+            f"this user may not read {words(gpu.detail.denied)}",
             "an administrator may allow it (NVreg_RestrictProfilingToAdminUsers=0 for counters)",
         )
     return None
