@@ -11,6 +11,7 @@ from textual import on
 from textual.command import Provider
 from textual.driver import Driver
 from textual.screen import Screen
+from textual.theme import Theme
 
 from gputrain_presets import Preset
 
@@ -64,6 +65,8 @@ class GpuTrainApp(AnsweringApp):
     ]
     """Classes that every screen gets by the terminal's size; app.tcss lays out by them."""
 
+    _look: Theme | None = None
+
     def __init__(
         self,
         sessions: Sessions,
@@ -92,9 +95,14 @@ class GpuTrainApp(AnsweringApp):
         self.loop: asyncio.AbstractEventLoop | None = None
         """The running loop, for a signal's handler; None before there is one."""
         self.animation_level = "none"
-        look = theme.for_terminal(self.console.color_system, ascii_only=glyphs == "ascii")
-        self.register_theme(look)
-        self.theme = look.name
+        self._look = theme.for_terminal(self.console.color_system, ascii_only=glyphs == "ascii")
+        self.register_theme(self._look)
+        self.theme = self._look.name
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """A theme by its name; ours at once, as Textual lists all its own for every widget drawn."""
+        look = self._look
+        return look if look is not None and theme_name == look.name else super().get_theme(theme_name)
 
     def get_driver_class(self) -> type[Driver]:
         """The terminal's driver, one that survives being stopped where the system has such a thing."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import torch
 
 from gputrain_presets import Preset, PresetError
@@ -53,10 +55,12 @@ def serve(link: Link) -> None:
         elif isinstance(command, CountWork):
             link.send(_count_work(command))
         elif isinstance(command, TimeSteps):
+            _keep_what_is_loaded()
             link.send(time_steps.time_steps(command))
         elif isinstance(command, Probe):
             probe.answer(command, link)
         elif isinstance(command, Start):
+            _keep_what_is_loaded()
             train(command, link)
             return
         elif isinstance(command, Stop):
@@ -70,6 +74,15 @@ def _warm_up() -> None:
     PyTorch imports its compiler with the first optimizer, which takes about a second.
     """
     torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
+
+
+def _keep_what_is_loaded() -> None:
+    """Have garbage collection pass over PyTorch itself: each full one would hold up the steps for 0.1 s.
+
+    Before the model is built, so that a model that is exchanged for another can be collected.
+    """
+    _warm_up()
+    gc.freeze()
 
 
 def train(start: Start, link: Link) -> None:

@@ -56,6 +56,8 @@ class SettingsPanel(Lines):
 
     def show_settings(self, rows: Sequence[SettingRow], cursor: str | None = None) -> None:
         """Show the rows; `cursor` is the name of the setting that enter would edit, marked ▸."""
+        if rows == self._rows and cursor == self._cursor and not self.is_stale:
+            return
         self._rows = rows
         self._cursor = cursor
         if self.styles.is_auto_height and self.is_mounted:
