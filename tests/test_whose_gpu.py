@@ -15,10 +15,12 @@ from simulated_driver.played import DEADLINE_S, PlayedApp
 from simulated_driver.scenarios import SCENARIOS
 
 
-def wait_for(app: PlayedApp, pattern: str) -> str:
-    """The screen once it shows this."""
+def wait_for(app: PlayedApp, pattern: str, *, stepping: bool = False) -> str:
+    """The screen once it shows this; `stepping`: with steps, and so samples, until it does."""
     deadline = time.monotonic() + DEADLINE_S
     while not re.search(pattern, screen := app.screen()):
+        if stepping:
+            app.take_steps()
         assert time.monotonic() < deadline, screen
         time.sleep(0.1)
     return screen
@@ -71,17 +73,15 @@ def test_memory_of_this_program_and_of_others(simulated_driver: SimulatedDriver,
         assert (gpu["memory_ours_bytes"], gpu["memory_others_bytes"]) == (40 * GIB, 6 * GIB)
         ours = {each["pid"]: each["ours"] for each in gpu["detail"]["processes"]}
         assert ours == {worker: True, another: False}
-        app.take_steps()
-        screen = app.screen("g")
+        app.screen("g")
+        screen = wait_for(app, r"this program +40 GiB", stepping=True)
         # A process of another system, as a container's host: what is whose, nobody can say.
         simulated_driver.change(0, processes({worker: 40 * GIB, 4194001: 6 * GIB}))
         app.until(lambda reading: reading["gpus"][0]["memory_others_bytes"] is None)
-        app.take_steps()
-        unknown = app.screen("escape")
-    assert re.search(r"this program +40 GiB", screen), screen
+        app.screen("escape")
+        wait_for(app, r"others +n/a", stepping=True)
     assert re.search(r"others +6\.0 GiB", screen), screen
     assert re.search(rf"{another} +6\.0 GiB", screen), screen
-    assert re.search(r"others +n/a", unknown), unknown
 
 
 def has_processes(reading: dict[str, Any], count: int) -> bool:

@@ -3,7 +3,9 @@
 python tests/bench/compare_coverage.py [PAIRS] [SECONDS] [FOLDER]. The runs of a pair follow one another, as a
 user's do. The ratio that is known to a pair is the median of all other pairs'; the interval told for the pair
 must cover it 18 times out of 20. Runs at the same batch size, one pair's against the next one's, must seldom
-be called different. FOLDER keeps the recordings; those that are there already are not made again.
+be called different. On one thread: where two share a virtual machine's cores, whole runs are at times half as
+fast as others, by where the machine was put, which no recording can know. FOLDER keeps the recordings; those
+that are there already are not made again.
 """
 
 from __future__ import annotations
@@ -58,7 +60,17 @@ def _run(folder: Path, number: int, batch: int, seconds: float) -> Path:
     """A recording of so many seconds at that batch size."""
     path = folder / f"{number:02d}-{batch}.json"
     if not path.exists():
-        command = [PROGRAM, "run", "lasagne-mlp", "--device", "cpu", "--batch-size", str(batch)]
+        command = [
+            PROGRAM,
+            "run",
+            "lasagne-mlp",
+            "--device",
+            "cpu",
+            "--batch-size",
+            str(batch),
+            "--set",
+            "threads=1",
+        ]
         command += ["--seconds", str(seconds), "--record", str(path), "--json"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,33 @@ def test_equal_rates_are_seldom_called_different() -> None:
         assert found is not None
         called += found.beyond_noise
     assert called <= 3
+
+
+def test_a_slow_stretch_that_lasts_is_no_difference(tmp_path: Path) -> None:
+    """Half of one run was slow, the machine being busy: what that run says of the ratio is little."""
+    a = noisy(1000, 80, 1, spread=0.01)
+    b = [*noisy(1040, 30, 2, spread=0.01), *noisy(700, 50, 3, spread=0.01)]
+    found = ratio(a, b)
+    assert found is not None
+    assert found.ratio < 0.75 and found.low < 1 < found.high and not found.beyond_noise
+    told = compare(recorded(tmp_path / "a.json", a), recorded(tmp_path / "b.json", b)).warnings
+    assert len(told) == 1
+    assert re.search(r"b\.json: its rate wandered between [67]\d\d and 1,0\d\d samples/s", told[0])
+
+
+def test_what_does_not_vary_is_told_exactly() -> None:
+    found = ratio([1000.0] * 20, [1010.0] * 20)
+    assert found is not None and found.low == found.high == found.ratio == 1.01
+
+
+def test_two_runs_that_do_not_drift_may_differ_by_the_floor() -> None:
+    found = ratio(noisy(1000, 80, 1, spread=0.001), noisy(1000, 80, 2, spread=0.001))
+    assert found is not None and found.low < 0.975 and found.high > 1.025
+
+
+def test_zeros_now_and_then_are_no_error() -> None:
+    found = ratio([0.0, 0.0, 0.0, 5.0] * 10 + [5.0] * 60, [0.0] * 30 + [6.0] * 70)
+    assert found is not None and not found.beyond_noise
 
 
 def test_few_and_missing_values_promise_nothing() -> None:

@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from ..settings import RULES, Settings, Value
 from ..timeline import PHASES, Gpu, Header, Sample
-from .bootstrap import Ratio, Series, ratio, series
+from .bootstrap import Ratio, Series, quarters, ratio, series
 from .reader import RecordingFile
 
+WANDERS = 0.1
+"""From here on, a rate whose quarters differ by such a share is said to have wandered."""
 FEWEST = 4
 """Steady samples without which a side has no rate."""
 
@@ -183,9 +185,19 @@ def _reasons_against(a: Side, b: Side) -> list[str]:
 
 
 def _warnings(a: Side) -> list[str]:
+    warnings = []
     if a.changed > 1:
-        return [f"{a.path}: settings changed on the way; the last that gave a steady rate are compared"]
-    return []
+        warnings.append(
+            f"{a.path}: settings changed on the way; the last that gave a steady rate are compared"
+        )
+    rates = quarters([sample.samples_per_s for sample in a.samples if sample.samples_per_s is not None])
+    least, most = min(rates), max(rates)
+    if most > (1 + WANDERS) * least:
+        warnings.append(
+            f"{a.path}: its rate wandered between {least:,.0f} and {most:,.0f} samples/s"
+            " with nothing changed; a longer run, or one of each again, tells more"
+        )
+    return warnings
 
 
 def _settings(a: Settings, b: Settings) -> list[Difference]:

@@ -33,8 +33,8 @@ examples:
 
 Without --steps, --seconds or --epochs it trains until ctrl+c. Progress and
 messages go to stderr, the result to stdout. Exit codes: 0 done, 1 the run or
-a change of --at failed, 2 the command line or a file was wrong, 130 interrupted (the recording
-is complete).
+a change of --at failed, 2 the command line or a file was wrong, 130
+interrupted (the recording is complete).
 """
 
 
