@@ -2,7 +2,7 @@
 
 Successive samples are not independent: a slow stretch lasts. So whole blocks of them are drawn, not single
 ones (moving blocks: Kuensch, Annals of Statistics 17, 1989), and the interval is widened for how few
-blocks there are. A stretch may last longer than a block, which the quarters of a series show (batch means
+blocks there are. A stretch may last longer than a block, which the thirds of a series show (batch means
 with Student's factor: Schmeiser, Operations Research 30, 1982): the larger of the two errors is taken. And
 two runs of the same settings differ though neither drifts, which is in no series: by the floor.
 """
@@ -21,14 +21,14 @@ BLOCKS = 12
 """About so many blocks a series is cut into."""
 MOST = 600
 """Of a longer series so many values are taken, evenly."""
-QUARTERS = 4
+THIRDS = 3
 _NONE = 1e-9
 """An error that is one of rounding."""
 _WIDEST = 50.0
 """The logarithm of a factor that says nothing any more, and is still a number."""
 _NORMAL = 1.96
-_STUDENT = 3.182 / _NORMAL
-"""Of three degrees of freedom over the normal one, both for 95 %."""
+_STUDENT = 4.303 / _NORMAL
+"""Of two degrees of freedom over the normal one, both for 95 %."""
 FLOOR = 0.03
 """A difference of less is not called one, and no interval is narrower: two runs of the same settings differ
 by about as much (TraceML holds 3 % for the least that is worth telling)."""
@@ -81,30 +81,27 @@ def ratio(a: Sequence[float], b: Sequence[float]) -> Ratio | None:
     return Ratio(ratio=middle, low=low, high=high, beyond_noise=beyond)
 
 
-def quarters(values: Sequence[float]) -> list[float]:
-    """The medians of its quarters, one after the other; of each value where there are fewer than eight."""
+def thirds(values: Sequence[float]) -> list[float]:
+    """The medians of its thirds, one after the other; the values themselves where there are fewer than 6."""
     length = len(values)
-    if length < 2 * QUARTERS:
+    if length < 2 * THIRDS:
         return list(values)
-    return [
-        median(values[part * length // QUARTERS : (part + 1) * length // QUARTERS])
-        for part in range(QUARTERS)
-    ]
+    return [median(values[part * length // THIRDS : (part + 1) * length // THIRDS]) for part in range(THIRDS)]
 
 
 def _log_error(values: Sequence[float], chance: random.Random) -> float:
     """The standard error of the logarithm of the median."""
-    return max(_error_of_blocks(values, chance), _error_of_quarters(values))
+    return max(_error_of_blocks(values, chance), _error_of_thirds(values))
 
 
-def _error_of_quarters(values: Sequence[float]) -> float:
-    """Student's over the quarters; and no less than lets the interval hold each of them."""
+def _error_of_thirds(values: Sequence[float]) -> float:
+    """Student's over the thirds; and no less than lets the interval hold each of them."""
     middle = _log(median(values))
-    parts = [_log(each) for each in quarters(values)]
-    if len(parts) != QUARTERS:
+    parts = [_log(each) for each in thirds(values)]
+    if len(parts) != THIRDS:
         return 0.0
     furthest = max(abs(each - middle) for each in parts)
-    return max(stdev(parts) / math.sqrt(QUARTERS) * _STUDENT, furthest / _NORMAL)
+    return max(stdev(parts) / math.sqrt(THIRDS) * _STUDENT, furthest / _NORMAL)
 
 
 def _error_of_blocks(values: Sequence[float], chance: random.Random) -> float:

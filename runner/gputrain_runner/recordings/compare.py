@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from ..settings import RULES, Settings, Value
 from ..timeline import PHASES, Gpu, Header, Sample
-from .bootstrap import Ratio, Series, quarters, ratio, series
+from .bootstrap import Ratio, Series, ratio, series, thirds
 from .reader import RecordingFile
 
 WANDERS = 0.1
-"""From here on, a rate whose quarters differ by such a share is said to have wandered."""
+"""From here on, a rate whose thirds differ by such a share is said to have wandered."""
 FEWEST = 4
 """Steady samples without which a side has no rate."""
 
@@ -190,7 +190,7 @@ def _warnings(a: Side) -> list[str]:
         warnings.append(
             f"{a.path}: settings changed on the way; the last that gave a steady rate are compared"
         )
-    rates = quarters([sample.samples_per_s for sample in a.samples if sample.samples_per_s is not None])
+    rates = thirds([sample.samples_per_s for sample in a.samples if sample.samples_per_s is not None])
     least, most = min(rates), max(rates)
     if most > (1 + WANDERS) * least:
         warnings.append(
