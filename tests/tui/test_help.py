@@ -24,7 +24,7 @@ from gputrain_tui.screens.sweeps import SweepsScreen
 from gputrain_tui.screens.training import TrainingScreen
 from gputrain_tui.screens.verdict import VerdictScreen
 from gputrain_tui.widgets.lines import Lines
-from recorded_session import replayed
+from recorded_session import replaying
 
 SCREENS: dict[str, type[AnsweringScreen]] = {
     "picker": PickerScreen,
@@ -124,12 +124,10 @@ async def test_a_recordings_screens_have_their_own(
 ) -> None:
     session = FakeSession(gpu=True)
     session.run(8)
-    app = GpuTrainApp(FakeSessions(), replay=replayed(session, tmp_path / "x.json", 7.0))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with replaying(session, tmp_path / "x.json", 7.0) as pilot:
         for key in (*keys_there, "f1"):
             await pilot.press(key)
             await pilot.pause()
-        assert isinstance(app.screen, HelpScreen)
+        assert isinstance(pilot.app.screen, HelpScreen)
         await pilot.pause()
-        assert app.screen.query_one("#help-text", Lines).text.startswith(heading)
+        assert pilot.app.screen.query_one("#help-text", Lines).text.startswith(heading)

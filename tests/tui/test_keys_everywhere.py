@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from fake_feed import FakeSession, FakeSessions
@@ -15,7 +16,7 @@ from gputrain_tui.screens.recordings import RecordingsScreen
 from gputrain_tui.screens.replay import ReplayScreen
 from gputrain_tui.screens.sweep_setup import SweepSetupScreen
 from gputrain_tui.screens.training import TrainingScreen
-from recorded_session import replayed, written
+from recorded_session import replaying, written
 from screen_text import screen_text, training
 
 NOT_NOW = "a sweep needs the machine to itself: end this training (esc), then ctrl+s"
@@ -27,7 +28,7 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def places_of(app: GpuTrainApp) -> list[type]:
+def places_of(app: App[None]) -> list[type]:
     return [type(screen) for screen in app.screen_stack]
 
 
@@ -114,16 +115,14 @@ async def test_a_training_that_is_over_is_left_for_a_sweep(state: State) -> None
 async def test_a_sweep_is_begun_from_the_recordings_and_from_one_of_them(tmp_path: Path) -> None:
     session = FakeSession()
     session.run(8)
-    app = GpuTrainApp(FakeSessions(), replay=replayed(session, tmp_path / "x.json"))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        assert places_of(app) == [PickerScreen, ReplayScreen]
+    async with replaying(session, tmp_path / "x.json") as pilot:
+        assert places_of(pilot.app) == [PickerScreen, ReplayScreen]
         await pressed(pilot, "ctrl+s")
-        assert places_of(app) == [PickerScreen, SweepSetupScreen]
+        assert places_of(pilot.app) == [PickerScreen, SweepSetupScreen]
         assert "what to measure is being chosen already" in await pressed(pilot, "ctrl+s")
         assert "esc leads back there" in await pressed(pilot, "ctrl+o", "ctrl+s")
         await pressed(pilot, "escape", "escape", "ctrl+o", "ctrl+s")
-        assert places_of(app) == [PickerScreen, SweepSetupScreen]
+        assert places_of(pilot.app) == [PickerScreen, SweepSetupScreen]
 
 
 async def test_a_preset_from_the_palette_leaves_nothing_of_the_training_before() -> None:

@@ -14,7 +14,7 @@ from gputrain_tui import key_places, keys, palette_words
 from gputrain_tui.app import GpuTrainApp
 from gputrain_tui.palette import Command, Everything
 from gputrain_tui.screens.ask import AskLine
-from recorded_session import replayed
+from recorded_session import replaying
 from screen_text import screen_text, training
 
 
@@ -121,9 +121,7 @@ def offered(pilot: Pilot[None]) -> list[Command]:
 async def test_a_recording_is_offered_what_can_be_done_with_it(tmp_path: Path) -> None:
     session = FakeSession()
     session.run(8)
-    app = GpuTrainApp(FakeSessions(), replay=replayed(session, tmp_path / "x.json"))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
+    async with replaying(session, tmp_path / "x.json") as pilot:
         texts = {command.text for command in offered(pilot)}
         assert {"play twice as fast", "to the next change", "leave the recording", "hold, or go on"} <= texts
         ids = {each.id for each in (*keys.APP, *key_places.PLACES["replay"])}

@@ -22,14 +22,6 @@ SIZES = [(80, 24), (160, 48)]
 TRIES = 200
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    folder = tmp_path / "gputrain-tui" / "sessions"
-    folder.mkdir(parents=True)
-    return folder
-
-
 async def until(pilot: Pilot[None], what: str) -> str:
     """The screen's text once it says that; the folder is read in a thread."""
     text = ""

@@ -10,26 +10,24 @@ import pytest
 from textual.pilot import Pilot
 
 from diagnosis_gpu_cases import on_gpu
-from fake_feed import FakeSession, FakeSessions
+from fake_feed import FakeSession
 from gputrain_runner.diagnosis import judge, verdict
-from gputrain_tui.app import GpuTrainApp
 from gputrain_tui.screens.help import HelpScreen
 from gputrain_tui.screens.replay import ReplayScreen
 from gputrain_tui.widgets.lines import Lines
-from recorded_session import replayed
+from recorded_session import replaying
 from screen_text import SIZES, look, screen_text
 
 
 @asynccontextmanager
-async def replaying(path: Path, size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
+async def with_verdict(path: Path, size: tuple[int, int]) -> AsyncIterator[Pilot[None]]:
     """A recording with a verdict, shown at its end."""
     session = FakeSession(gpu=True)
     session.run(20)
     session.add(verdict(judge(on_gpu()), 20.0))
     session.make_change("batch_size", 2048)
     session.run(10)
-    app = GpuTrainApp(FakeSessions(), replay=replayed(session, path / "x.json", 29.0))
-    async with app.run_test(size=size) as pilot:
+    async with replaying(session, path / "x.json", 29.0, size) as pilot:
         await look(pilot)
         yield pilot
 
@@ -40,7 +38,7 @@ def keys_of(text: str) -> str:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_settings_are_shown_without_keys(size: tuple[int, int], tmp_path: Path) -> None:
-    async with replaying(tmp_path, size) as pilot:
+    async with with_verdict(tmp_path, size) as pilot:
         text = " ".join((await look(pilot)).split())
         assert "device cuda:0" in text
         assert "batch 2048" in text or "batch size 2048" in text
@@ -53,7 +51,7 @@ async def test_the_settings_are_shown_without_keys(size: tuple[int, int], tmp_pa
 
 
 async def test_the_verdict_offers_no_key_that_applies(tmp_path: Path) -> None:
-    async with replaying(tmp_path, (160, 48)) as pilot:
+    async with with_verdict(tmp_path, (160, 48)) as pilot:
         text = await look(pilot)
         assert "CUDA graph" in text
         assert not any(row.split("│")[-1].strip().startswith("a ") for row in text.splitlines())
@@ -71,7 +69,7 @@ async def test_the_verdict_offers_no_key_that_applies(tmp_path: Path) -> None:
 async def test_the_help_lists_no_key_that_cannot_act(
     keys: tuple[str, ...], place: str, tmp_path: Path
 ) -> None:
-    async with replaying(tmp_path, (100, 60)) as pilot:
+    async with with_verdict(tmp_path, (100, 60)) as pilot:
         for key in (*keys, "f1"):
             await pilot.press(key)
             await pilot.pause()
@@ -85,7 +83,7 @@ async def test_the_help_lists_no_key_that_cannot_act(
 
 @pytest.mark.parametrize("key", ["b", "p", "enter", "right", "down", "a", "u", "r", "c", "P"])
 async def test_a_key_of_the_training_says_that_this_is_a_recording(key: str, tmp_path: Path) -> None:
-    async with replaying(tmp_path, (80, 24)) as pilot:
+    async with with_verdict(tmp_path, (80, 24)) as pilot:
         await pilot.press(key)
         await pilot.pause()
         assert "this is a recording" in screen_text(pilot.app)
@@ -93,7 +91,7 @@ async def test_a_key_of_the_training_says_that_this_is_a_recording(key: str, tmp
 
 
 async def test_all_gpus_lead_back_to_the_recording(tmp_path: Path) -> None:
-    async with replaying(tmp_path, (80, 24)) as pilot:
+    async with with_verdict(tmp_path, (80, 24)) as pilot:
         await pilot.press("g")
         await pilot.pause()
         await pilot.pause()
@@ -104,7 +102,7 @@ async def test_all_gpus_lead_back_to_the_recording(tmp_path: Path) -> None:
 
 
 async def test_a_held_recording_keeps_the_figures_of_its_time(tmp_path: Path) -> None:
-    async with replaying(tmp_path, (160, 48)) as pilot:
+    async with with_verdict(tmp_path, (160, 48)) as pilot:
         await pilot.press("space")
         text = await look(pilot)
         assert "held" in text

@@ -12,14 +12,6 @@ from past_recordings import EPYC, H200, record
 from terminal import PROGRAM, Terminal
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    folder = tmp_path / "gputrain-tui" / "sessions"
-    folder.mkdir(parents=True)
-    return folder
-
-
 def shown(folder: Path, columns: int = 80) -> list[str]:
     """What stands below the folder, which takes as many rows as it is long."""
     with Terminal([PROGRAM, "sessions"], columns=columns, rows=24) as terminal:

@@ -64,8 +64,8 @@ def name(bottleneck: str) -> str:
     return title(bottleneck)
 
 
-def sentence_lines(sentence: str, width: int, rows: int) -> list[Line]:
-    """The sentence on so many lines, its first words, up to a full stop, strong."""
+def sentence_lines(sentence: str, width: int, rows: int | None = None) -> list[Line]:
+    """The sentence on so many lines at most, its first words, up to a full stop, strong."""
     lines = wrapped(sentence, width, rows)
     head = sentence.partition(". ")[0] + "."
     first = lines[0] if lines else ""

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..documents import SESSION
 from ..settings import Settings
 from ..timeline import Effect, Summary
 from .index import opening
@@ -84,7 +85,7 @@ def about(path: Path) -> Recorded:
             rates = [rate for line in file if _EFFECT in line[:32] for rate in _rates(line)]
     except (OSError, msgspec.DecodeError) as error:
         return _unknown(path, getattr(error, "strerror", None) or "no recording")
-    if known.schema != "gputrain-session":
+    if known.schema != SESSION:
         return _unknown(path, "no recording of a session")
     if summary is not None and summary.samples_per_s is not None:
         rates.append(summary.samples_per_s)

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ..ceilings import Probe
+from ..documents import SESSION, what_it_is
 from ..timeline import Device, Entry, Header, Host, SessionInfo, Summary
 from .index import KINDS, Index, opening
 
@@ -253,9 +254,8 @@ def _open(path: Path) -> BinaryIO:
 
 def _check_schema(path: Path, document: Any) -> None:
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != "gputrain-session":
-        found = "it is a sweep" if schema == "gputrain-sweep" else "it is JSON of another program"
-        raise UnreadableError(f"{path} is no recording of a session: {found}")
+    if schema != SESSION:
+        raise UnreadableError(f"{path} is no recording of a session: {what_it_is(schema)}")
     version = document.get("version")
     if version != 1:
         raise UnreadableError(f"{path} is a recording of version {version}: this program reads version 1")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
+from ..documents import SWEEP
 from ..recordings import UnreadableError
 
 Kind = Literal["recording", "sweep"]
@@ -27,4 +28,4 @@ def kind_of(path: Path) -> Kind:
         raise UnreadableError(f"{path}: there is no such file") from None
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from None
-    return "sweep" if found is not None and found[1] == b"gputrain-sweep" else "recording"
+    return "sweep" if found is not None and found[1].decode(errors="replace") == SWEEP else "recording"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from .result import SCHEMA
+from ..documents import SWEEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def _one(path: Path) -> Swept:
         return Swept(path=path, problem=str(error.strerror))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return Swept(path=path, problem="it is damaged, or no sweep")
-    if head.schema != SCHEMA:
+    if head.schema != SWEEP:
         return Swept(path=path, problem="it is no sweep")
     return Swept(
         path=path,

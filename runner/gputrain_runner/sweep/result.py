@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from ..documents import SWEEP, what_it_is
 from ..settings import Settings
 from ..timeline import Device, Flags, Host
 from .plan import Plan
@@ -19,9 +20,6 @@ from .plan import Plan
 Outcome = Literal["ok", "out_of_memory", "failed", "timed_out"]
 NOISY = 0.10
 """An interquartile range beyond this share of the median: something else used the machine."""
-SCHEMA: Final = "gputrain-sweep"
-RECORDING: Final = "gputrain-session"
-"""What a recording of a session says of itself, which is no sweep."""
 
 
 class Ms(Struct, frozen=True, kw_only=True):
@@ -115,7 +113,7 @@ class Fit(Struct, frozen=True, kw_only=True):
 class SweepFile(Struct, frozen=True, kw_only=True):
     """A whole sweep, as it lies in its file."""
 
-    schema: Literal["gputrain-sweep"] = SCHEMA
+    schema: Literal["gputrain-sweep"] = SWEEP
     version: Literal[1] = 1
     started_at: str
     command: list[str] = []
@@ -181,8 +179,8 @@ def load(path: Path) -> SweepFile:
     try:
         plain = msgspec.json.decode(content)
         schema, version = (plain.get(name) if isinstance(plain, dict) else None for name in _NAMES)
-        if schema != SCHEMA:
-            raise SweepFileError(f"{path} is no sweep: {_what_it_is(schema)}; {_WHAT_TO_DO}")
+        if schema != SWEEP:
+            raise SweepFileError(f"{path} is no sweep: {what_it_is(schema)}; {_WHAT_TO_DO}")
         if version != 1:
             text = f"its version is {version}, this program reads 1: update gputrain-tui"
             raise SweepFileError(f"{path}: {text}")
@@ -195,11 +193,6 @@ def load(path: Path) -> SweepFile:
 
 _NAMES = ("schema", "version")
 _WHAT_TO_DO = "name a file that `gputrain-tui sweep` wrote"
-
-
-def _what_it_is(schema: object) -> str:
-    """What a file of another kind is: another one of ours, or foreign."""
-    return "it is a session's recording" if schema == RECORDING else "it is JSON of another program"
 
 
 def _readable(sweep: SweepFile) -> bytes:

@@ -6,9 +6,6 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
-ROWS_OF_A_TEXT = 100
-"""More than any text that is wrapped here has."""
-
 
 def columns() -> int | None:
     """Cells that the terminal on standard output is wide; None where it is none: lines stay whole there."""
@@ -61,5 +58,5 @@ def told(text: str, width: int | None, *, indent: int = 0) -> list[str]:
         return [text]
     from ..widgets.text import wrapped
 
-    first, *more = wrapped(text, width - indent, ROWS_OF_A_TEXT)
+    first, *more = wrapped(text, width - indent)
     return [first, *(" " * indent + line for line in more)]

@@ -87,6 +87,7 @@ class GpusScreen(AnsweringScreen):
     AUTO_FOCUS = ""
     BINDINGS = keys.bindings(keys.GPUS)
     help_place = "gpus"
+    shows_training = True
 
     def __init__(self, feed: Feed, history: History, size_classes: str, place: str = "gpus") -> None:
         """`place`: whose keys there are, a name in `key_places.PLACES`."""

@@ -91,6 +91,8 @@ class AnsweringScreen(Screen[None]):
 
     help_place: str = "picker"
     """Whose keys there are, and the help explains: a name in `key_places.PLACES`."""
+    shows_training = False
+    """Whether it shows what the training below does, and so is where that has its say."""
     press_clock: Callable[[], float] = staticmethod(time.monotonic)
     """Seconds, for keys that must be pressed twice."""
     _first = True

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.geometry import Size
 
 from gputrain_presets import Preset
-from gputrain_runner.ceilings import share_of_ceiling
+from gputrain_runner.ceilings import about, share_of_ceiling
 from gputrain_runner.feed import Feed
 from gputrain_runner.settings import Settings
 from gputrain_runner.timeline import Entry, Sample
@@ -151,10 +151,9 @@ def _of_ceiling(flops_per_s: float, feed: Feed) -> str:
     settings = feed.settings
     ceilings = (feed.header.probe or {}).get(settings.device)
     share = share_of_ceiling(flops_per_s, settings.precision, ceilings)
-    if ceilings is None or share is None:
+    if share is None:
         return ""
-    about = "about " if ceilings.noisy else ""
-    return f", {about}{format.percent(share, 1 if share < 0.1 else 0)} of its ceiling"
+    return f", {about(ceilings)}{format.percent(share, 1 if share < 0.1 else 0)} of its ceiling"
 
 
 class StepPanel(Panel):

@@ -29,8 +29,6 @@ LEAST_CELLS = 20
 """A narrower place for the details is not laid out but cut."""
 ABSENCE_ROWS = 3
 """Of why there is no GPU."""
-MOST_ROWS = 100
-"""More lines than any text here takes."""
 
 
 class PickerScreen(AnsweringScreen):
@@ -197,7 +195,7 @@ class PickerScreen(AnsweringScreen):
             about = self._broken.get(shown.chosen.name, shown.chosen.title)
             return list(wrapped(about, width, max(3, height)))
         title: list[Line] = [*wrapped(shown.chosen.title, width, 2)] if shown.cuts_title() else []
-        origin = wrapped(preset.origin.strip(), width, MOST_ROWS)
+        origin = wrapped(preset.origin.strip(), width)
         whole = [*title, *origin, "", *_fact_lines(preset_text.facts(preset), width)]
         if len(whole) <= height:
             return whole
@@ -245,7 +243,7 @@ def _brief(preset: Preset, width: int, height: int) -> list[Line]:
 def _fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     lines: list[Line] = []
     for label, text in facts:
-        first, *more = wrapped(text, width - 11, MOST_ROWS)
+        first, *more = wrapped(text, width - 11)
         lines.append([(f"{label:<10} ", "dim"), first])
         lines += [" " * 11 + line for line in more]
     return lines

@@ -142,7 +142,7 @@ class TrainingView(AnsweringScreen):
         top = self.app.screen
         if self.is_current or not isinstance(top, AnsweringScreen):
             self.say(text)
-        elif top.help_place.endswith(("gpus", "verdict")):
+        elif top.shows_training:
             top.say(text)
         elif self.turns:
             top.say(f"the training below: {text}")

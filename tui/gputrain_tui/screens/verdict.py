@@ -35,6 +35,7 @@ class VerdictScreen(AnsweringScreen):
     AUTO_FOCUS = ""
     BINDINGS = keys.bindings(keys.VERDICT)
     help_place = "verdict"
+    shows_training = True
 
     def __init__(self, training: TrainingScreen, size_classes: str) -> None:
         super().__init__(classes=f"verdict {size_classes}")

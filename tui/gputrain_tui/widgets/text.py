@@ -119,14 +119,15 @@ def fitted(runs: Runs, width: int) -> Runs:
     return tuple(kept)
 
 
-def wrapped(text: str, width: int, rows: int) -> list[str]:
+def wrapped(text: str, width: int, rows: int | None = None) -> list[str]:
     """`text` on at most `rows` lines, broken at spaces; the last one ends in an ellipsis if it must.
 
-    A file's path that is longer than a line gives way in its middle.
+    Without `rows` it is on as many as it takes. A file's path that is longer than a line gives way in its
+    middle.
     """
     text = fit(_PATH.sub(lambda match: short_path(match[0], width), text))
     lines: list[str] = []
-    while rows > len(lines) + 1 and cell_len(text) > width:
+    while (rows is None or rows > len(lines) + 1) and cell_len(text) > width:
         cut = set_cell_size(text, width + 1)
         at = cut.rfind(" ")
         if at <= 0:

@@ -20,8 +20,6 @@ WIDEST = 110
 """Cells beyond which lines of text become hard to read."""
 CHANGES_TRAINING = "changes the training"
 NO_VERDICT = "No verdict yet: training has just begun, or nothing is measured."
-WHOLE = 1000
-"""More lines than any text here takes: nothing is cut on a screen that scrolls."""
 
 
 class VerdictText(Lines):
@@ -60,13 +58,13 @@ class VerdictText(Lines):
         self.rows = []
         verdict = self._verdict
         if verdict is None:
-            return ["", *wrapped(NO_VERDICT, width, WHOLE)]
+            return ["", *wrapped(NO_VERDICT, width)]
         width = min(width, WIDEST)
         findings = findings_of(verdict)
         lines: list[Line] = []
         if verdict.bottleneck == names.CANNOT_SAY:
             lines += [
-                *verdict_text.sentence_lines(verdict.sentence, width, WHOLE),
+                *verdict_text.sentence_lines(verdict.sentence, width),
                 *self._idea(verdict.bottleneck, width),
             ]
             if findings:
@@ -77,7 +75,7 @@ class VerdictText(Lines):
         if verdict.cards:
             lines += ["", [("Would another card help?", "strong")]]
         for card in verdict.cards:
-            first, *more = wrapped(f"{card.why}, {verdict_text.predicted(card)}", width - 5, WHOLE)
+            first, *more = wrapped(f"{card.why}, {verdict_text.predicted(card)}", width - 5)
             lines += [f"   · {first}", *(f"     {line}" for line in more)]
         return lines
 
@@ -86,9 +84,9 @@ class VerdictText(Lines):
     ) -> list[Line]:
         lines = _title(number, finding, step_ms, width)
         sentence = verdict_text.without_title(finding.sentence, finding.bottleneck)
-        lines += [f"   {line}" for line in wrapped(sentence, width - 3, WHOLE)]
+        lines += [f"   {line}" for line in wrapped(sentence, width - 3)]
         for text in finding.evidence:
-            first, *more = wrapped(text, width - 5, WHOLE)
+            first, *more = wrapped(text, width - 5)
             lines.append([(f"   · {first}", "dim")])
             lines += [[(f"     {line}", "dim")] for line in more]
         lines += self._idea(finding.bottleneck, width)
@@ -101,7 +99,7 @@ class VerdictText(Lines):
         idea = IDEAS.get(bottleneck)
         if bottleneck != self._explained or idea is None:
             return []
-        return ["", *(f"   {line}" for line in wrapped(idea.paragraph, width - 6, WHOLE)), ""]
+        return ["", *(f"   {line}" for line in wrapped(idea.paragraph, width - 6)), ""]
 
 
 def _title(number: int, finding: Finding, step_ms: float | None, width: int) -> list[Line]:
@@ -131,7 +129,7 @@ def _remedy(remedy: Remedy, marked: bool, width: int) -> list[Line]:
     mark = "▸" if marked else " "
     predicted = verdict_text.predicted(remedy)
     if remedy.setting is None:
-        first, *more = wrapped(remedy.why, width - 12, WHOLE)
+        first, *more = wrapped(remedy.why, width - 12)
         lines: list[Line] = [
             [(f" {mark} advice: {first}", role)],
             *([(f"           {line}", role)] for line in more),
@@ -141,7 +139,7 @@ def _remedy(remedy: Remedy, marked: bool, width: int) -> list[Line]:
         return lines
     named: Run = (f" {mark} {padded(verdict_text.remedy(remedy), 28)}", role)
     meaning = "" if remedy.keeps_meaning else CHANGES_TRAINING
-    below = wrapped(remedy.why, width - 5, WHOLE)
+    below = wrapped(remedy.why, width - 5)
     head: Line = [named, (f"  {predicted}{'   ' if meaning else ''}{meaning}", "dim")]
     if width_of(head) > width:
         head = [named, (f"  {predicted}", "dim")]
